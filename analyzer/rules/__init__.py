@@ -1,0 +1,1 @@
+"""Cost rules: one module per family of operators."""

@@ -1,0 +1,1 @@
+"""The canonical families: small ONNX files, and the scripts that make them."""

@@ -1,0 +1,1 @@
+"""What touches the machine: hardware detection, calibration, timing, runners."""

@@ -1,0 +1,1 @@
+"""neural-cost: what a neural network costs, and how fast it could run."""
