@@ -1,1 +1,27 @@
 """Cost rules: one module per family of operators."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+FAMILIES = (
+    "attention",
+    "contraction",
+    "convolution",
+    "elementwise",
+    "indexing",
+    "normalization",
+    "pooling",
+    "quantization",
+    "recurrent",
+    "reduction",
+    "views",
+)
+
+
+@cache
+def load() -> None:
+    """Import every family, which registers its rules."""
+    for family in FAMILIES:
+        import_module(f"{__name__}.{family}")

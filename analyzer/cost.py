@@ -1,0 +1,85 @@
+"""Cost: what one node, or a whole graph, must compute and move.
+
+Conventions (the only place that states them in code):
+
+- a MAC is one multiply-accumulate of a contraction, and `FLOPS_PER_MAC` FLOPs;
+- every other arithmetic operation is one FLOP, a transcendental too; transcendentals are counted again in
+  `special_ops`, so that a reader can weigh them;
+- traffic is bytes: each input element that is used is read once, each output element is written once.
+
+Counts are ints, or symbolic expressions that do the same arithmetic: a rule written with `+ - * //` yields both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import TypeAlias
+
+FLOPS_PER_MAC = 2
+
+# A dimension or a count: an int, or a sympy expression with the same operators. Annotated as int because that is
+# what the arithmetic means; nothing may test it with isinstance(..., int) to decide that it is a number.
+Dim: TypeAlias = int
+
+
+def prod(dims: Iterable[Dim]) -> Dim:
+    """Multiply dimensions; the product of none is 1. Works for symbolic ones, unlike math.prod with a start type."""
+    result: Dim = 1
+    for dim in dims:
+        result = result * dim
+    return result
+
+
+def ceil_div(numerator: Dim, denominator: Dim) -> Dim:
+    """Divide and round up, for ints and symbols alike."""
+    return -(-numerator // denominator)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Work of one execution.
+
+    `compute_type` is the element type that the MACs run in, `other_type` that of the other FLOPs: a quantized
+    convolution multiplies int8 and rescales in float32.
+    """
+
+    macs: Dim = 0
+    other_flops: Dim = 0
+    special_ops: Dim = 0
+    read_bytes: Dim = 0
+    write_bytes: Dim = 0
+    compute_type: str | None = None
+    other_type: str | None = None
+
+    @property
+    def flops(self) -> Dim:
+        """All arithmetic: two for each MAC, and the other FLOPs."""
+        return FLOPS_PER_MAC * self.macs + self.other_flops
+
+    @property
+    def traffic_bytes(self) -> Dim:
+        """Bytes read and written."""
+        return self.read_bytes + self.write_bytes
+
+    @property
+    def macs_by_type(self) -> dict[str, Dim]:
+        """MACs under the element type that they run in."""
+        return {self.compute_type: self.macs} if self.compute_type and self.macs != 0 else {}
+
+    @property
+    def flops_by_type(self) -> dict[str, Dim]:
+        """FLOPs under the element type that they run in."""
+        result: dict[str, Dim] = {kind: FLOPS_PER_MAC * macs for kind, macs in self.macs_by_type.items()}
+        if self.other_type and self.other_flops != 0:
+            result[self.other_type] = result.get(self.other_type, 0) + self.other_flops
+        return result
+
+    def map(self, function: object) -> Cost:
+        """Apply a function to each count, keeping the types: scaling, or putting numbers in for symbols."""
+        assert callable(function)
+        counts = {f.name: function(getattr(self, f.name)) for f in fields(self) if not f.name.endswith("_type")}
+        return Cost(**counts, compute_type=self.compute_type, other_type=self.other_type)
+
+
+NOTHING = Cost()

@@ -1,0 +1,78 @@
+"""The registry of cost rules, keyed by (domain, operator, since version).
+
+A rule is a plain function from a Node to its Cost. An operator without one is listed as uncounted, never costed as
+nothing; what truly costs nothing is declared so in `views`, with the criterion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from neural_cost.analyzer.cost import Cost
+from neural_cost.analyzer.node import Node
+
+CostRule: TypeAlias = Callable[[Node], Cost]
+
+# What a reader groups nodes by. A family's module gives the kind, but for those whose work is a contraction.
+CONTRACTIONS = {"convolution", "attention", "recurrent"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A cost rule with what it applies to."""
+
+    domain: str
+    op_type: str
+    since: int
+    function: CostRule
+    kind: str
+
+
+_rules: dict[tuple[str, str], list[Rule]] = {}
+
+
+def cost(*op_types: str, domain: str = "", since: int = 1) -> Callable[[CostRule], CostRule]:
+    """Register a rule for operators of a domain, from an opset version on.
+
+    Raises:
+        ValueError: an operator has a rule for that version already.
+    """
+
+    def decorate(function: CostRule) -> CostRule:
+        family = function.__module__.rpartition(".")[2]
+        kind = "contraction" if family in CONTRACTIONS else family
+        for op_type in op_types:
+            add(Rule(domain, op_type, since, function, kind))
+        return function
+
+    return decorate
+
+
+def add(rule: Rule) -> None:
+    """Add one rule. Raises ValueError when its place is taken."""
+    versions = _rules.setdefault((rule.domain, rule.op_type), [])
+    if any(other.since == rule.since for other in versions):
+        raise ValueError(
+            f"{rule.domain or 'ai.onnx'}::{rule.op_type} has a cost rule since version {rule.since} already"
+        )
+    versions.append(rule)
+    versions.sort(key=lambda other: -other.since)
+
+
+def lookup(domain: str, op_type: str, version: int) -> Rule | None:
+    """Find the newest rule that is not newer than the version; None when the operator has none."""
+    from neural_cost.analyzer import rules
+
+    rules.load()
+    return next((rule for rule in _rules.get((domain, op_type), ()) if rule.since <= version), None)
+
+
+def registered() -> list[Rule]:
+    """All rules, sorted by domain, operator and version."""
+    from neural_cost.analyzer import rules
+
+    rules.load()
+    flat = [rule for versions in _rules.values() for rule in versions]
+    return sorted(flat, key=lambda rule: (rule.domain, rule.op_type, rule.since))
