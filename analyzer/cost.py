@@ -36,6 +36,28 @@ def ceil_div(numerator: Dim, denominator: Dim) -> Dim:
     return -(-numerator // denominator)
 
 
+def maximum(first: Dim, second: Dim) -> Dim:
+    """Return the larger of two dimensions; an expression where symbols do not tell which it is."""
+    try:
+        return max(first, second)
+    except TypeError:  # sympy refuses the truth of an undecided comparison
+        import sympy
+
+        larger: Dim = sympy.Max(first, second)
+        return larger
+
+
+def minimum(first: Dim, second: Dim) -> Dim:
+    """Return the smaller of two dimensions; an expression where symbols do not tell which it is."""
+    try:
+        return min(first, second)
+    except TypeError:  # sympy refuses the truth of an undecided comparison
+        import sympy
+
+        smaller: Dim = sympy.Min(first, second)
+        return smaller
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
     """Work of one execution.

@@ -14,6 +14,7 @@ FAMILIES = (
     "normalization",
     "pooling",
     "quantization",
+    "quantized_contraction",
     "recurrent",
     "reduction",
     "views",

@@ -1,1 +1,114 @@
-"""Attention."""
+"""Attention: the scores are one product of queries with keys, the output one product of scores with values.
+
+Masks, causality, windows and sequence lengths are not discounted: MACs are those of the full products, and softmax
+runs over every key. Heads of keys and values that are shared by a group of queries are read once. Traffic is the
+default: inputs once, outputs once, the scores only where they are an output.
+"""
+
+from __future__ import annotations
+
+from neural_cost.analyzer.cost import Cost, Dim
+from neural_cost.analyzer.node import Node, Unknown
+from neural_cost.analyzer.rules.activations import PRECISIONS, SOFTMAX, PerElement
+from neural_cost.analyzer.rules.registry import cost
+
+SOFTCAP = PerElement(3, 2)
+"""c * tanh(score / c): divide, tanh, multiply."""
+
+
+def heads_of(node: Node, attribute: str) -> int:
+    """Read a number of heads that the node must state. Raises Unknown where it does not."""
+    heads: int | None = node.attr(attribute)
+    if not heads:
+        raise Unknown(f"{node.op_type} lacks its attribute {attribute}, which its layout needs")
+    return heads
+
+
+def scaled_dot_product(
+    node: Node,
+    *,
+    query: Dim,
+    output: Dim,
+    rows: Dim,
+    keys: Dim,
+    per_score: PerElement,
+    other_flops: Dim = 0,
+    macs: Dim = 0,
+    special_ops: Dim = 0,
+    other_type: str | None = None,
+) -> Cost:
+    """Cost two products and what happens to the scores between them.
+
+    Args:
+        node: whose traffic and types it has.
+        query: elements of the queries; each meets every key.
+        output: elements of the output before any projection; each is a sum over every key.
+        rows: batch x heads x queries, the number of softmaxes.
+        keys: keys that each query meets, past ones included.
+        per_score: work on each score, softmax included.
+        other_flops: work outside the scores.
+        macs: contractions beside the two.
+        special_ops: those of `other_flops` that are transcendental.
+        other_type: in which the scores are worked on, where it is not that of the first input.
+    """
+    scores = rows * keys
+    return node.cost(
+        macs=(query + output) * keys + macs,
+        other_flops=scores * per_score.flops + other_flops,
+        special_ops=scores * per_score.special + special_ops,
+        other_type=other_type,
+    )
+
+
+@cost("Attention")
+def attention(node: Node) -> Cost:
+    """Cost scaled dot-product attention over (batch, heads, tokens, head) or (batch, tokens, heads * head).
+
+    Q and K, the past keys too, are each multiplied by sqrt(scale). A score has its softcap, one add where anything
+    masks it, two converts where the softmax has a precision of its own, and its part of the softmax.
+    """
+    q, k, past = node.x, node.required(1), node.input(4)
+    heads = q.shape[1] if q.rank == 4 else heads_of(node, "q_num_heads")
+    past_size, past_tokens = (past.size, past.shape[-2]) if past else (0, 0)
+    precision = PRECISIONS.get(node.attr("softmax_precision", 0), q.dtype)
+    return scaled_dot_product(
+        node,
+        query=q.size,
+        output=node.y.size,
+        rows=q.shape[0] * heads * q.shape[-2],
+        keys=past_tokens + k.shape[-2],
+        per_score=_per_score(node, converts=precision != q.dtype),
+        other_flops=q.size + k.size + past_size,
+        other_type=precision,
+    )
+
+
+def _per_score(node: Node, converts: bool) -> PerElement:
+    """Count what happens to one score between the products."""
+    windows = (node.attr("left_window_size", -1), node.attr("right_window_size", -1))
+    masked = node.input(3) or node.input(6) or node.attr("is_causal", 0) or max(windows) >= 0
+    softcap = SOFTCAP if node.attr("softcap", 0.0) else PerElement(0)
+    return softcap + PerElement(1 if masked else 0) + PerElement(2 if converts else 0) + SOFTMAX
+
+
+@cost("LinearAttention")
+def linear_attention(node: Node) -> Cost:
+    """Cost attention through a state of d_k x d_v for each head of keys, one step for each token.
+
+    MACs of a step: the outer product of key and value that is added to the state, the state times the query of each
+    query head, and in the delta rules the state times the key. The other FLOPs: decay is exp of each gate and one
+    multiply for each element of the state; a delta rule subtracts what was retrieved and multiplies by beta; the
+    output is scaled.
+    """
+    query, value = node.x, node.required(2)
+    rule = node.attr("update_rule", "gated_delta")
+    key_dim = query.shape[-1] // heads_of(node, "q_num_heads")
+    state = value.size * key_dim  # batch x tokens x heads x d_k x d_v: all the states of all the steps
+    gate, delta = node.input(4), "delta" in rule
+    decays = gate.size if gate and "gated" in rule else 0
+    decayed = state if "gated" in rule else 0
+    return node.cost(
+        macs=state * (2 if delta else 1) + node.y.size * key_dim,
+        other_flops=decays + decayed + (2 * value.size if delta else 0) + node.y.size,
+        special_ops=decays,
+    )

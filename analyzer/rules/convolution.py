@@ -1,9 +1,13 @@
-"""Convolutions: one dot product over a filter per output element."""
+"""Convolutions: one dot product over a filter per output element.
+
+Traffic is the default everywhere: input, filters and bias once, output once.
+"""
 
 from __future__ import annotations
 
 from neural_cost.analyzer.cost import Cost, prod
 from neural_cost.analyzer.node import Node
+from neural_cost.analyzer.rules.activations import activation
 from neural_cost.analyzer.rules.registry import cost
 
 
@@ -24,3 +28,37 @@ def conv_transpose(node: Node) -> Cost:
     weight = node.required(1)
     taps = prod(weight.shape[1:])  # (C, M/group, *kernel)
     return node.cost(macs=node.x.size * taps, other_flops=node.y.size if node.input(2) else 0)
+
+
+@cost("DeformConv")
+def deform_conv(node: Node) -> Cost:
+    """Cost a deformable convolution: a convolution over samples that are interpolated between 2^n neighbours.
+
+    A sampling point (batch x offset group x tap x output position) has n coordinates, each one add, one floor, one
+    subtract for its fraction and one for the rest of it; its 2^n weights are products of n factors. A sample
+    (the same for each input channel) is 2^n multiplies and 2^n - 1 adds, and one multiply where there is a mask.
+    """
+    x, weight = node.x, node.required(1)
+    axes = x.rank - 2
+    corners = 2**axes
+    positions = x.shape[0] * prod(weight.shape[2:]) * prod(node.y.shape[2:])
+    point = 4 * axes + corners * (axes - 1)
+    sample = 2 * corners - 1 + (1 if node.input(4) else 0)
+    bias = node.y.size if node.input(3) else 0
+    return node.cost(
+        macs=node.y.size * prod(weight.shape[1:]),
+        other_flops=positions * (node.attr("offset_group", 1) * point + x.shape[1] * sample) + bias,
+    )
+
+
+@cost("CausalConvWithState")
+def causal_conv_with_state(node: Node) -> Cost:
+    """Cost a depthwise causal convolution: each output element meets the k taps of its channel, then an activation."""
+    name = node.attr("activation", "none")
+    function = activation("silu" if name == "swish" else "identity" if name == "none" else name)
+    bias = 1 if node.input(2) else 0
+    return node.cost(
+        macs=node.y.size * node.required(1).shape[-1],
+        other_flops=node.y.size * (function.flops + bias),
+        special_ops=node.y.size * function.special,
+    )

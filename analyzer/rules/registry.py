@@ -16,7 +16,7 @@ from neural_cost.analyzer.node import Node
 CostRule: TypeAlias = Callable[[Node], Cost]
 
 # What a reader groups nodes by. A family's module gives the kind, but for those whose work is a contraction.
-CONTRACTIONS = {"convolution", "attention", "recurrent"}
+CONTRACTIONS = {"attention", "convolution", "quantized_contraction", "recurrent"}
 
 
 @dataclass(frozen=True, slots=True)
