@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RECORDS = Path(__file__).parent / "data" / "practice.json"
@@ -67,7 +68,7 @@ def practice_models() -> tuple[PracticeModel, ...]:
     return tuple(_model(record) for record in json.loads(RECORDS.read_text())["models"])
 
 
-def _model(record: dict) -> PracticeModel:
+def _model(record: dict[str, Any]) -> PracticeModel:
     return PracticeModel(
         package=record["package"],
         version=record["version"],
@@ -81,7 +82,7 @@ def _model(record: dict) -> PracticeModel:
     )
 
 
-def _nodes(rows: list) -> Iterator[TrueNode]:
+def _nodes(rows: list[Any]) -> Iterator[TrueNode]:
     for index, op_type, macs, outputs in rows:
         shapes = {name: (dtype, tuple(shape)) for name, (dtype, shape) in outputs.items()}
         yield TrueNode(index, op_type, macs, shapes)
