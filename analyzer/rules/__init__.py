@@ -10,13 +10,18 @@ FAMILIES = (
     "contraction",
     "convolution",
     "elementwise",
+    "generation",
     "indexing",
+    "movement",
     "normalization",
     "pooling",
     "quantization",
     "quantized_contraction",
     "recurrent",
     "reduction",
+    "sampling",
+    "softmax",
+    "sorting",
     "views",
 )
 

@@ -1,1 +1,110 @@
-"""Pooling."""
+"""Pooling: every tap of the window for each output element, padding included.
+
+A window that strides over input elements does not read them: the elements read along an axis are those that some
+window covers.
+"""
+
+from __future__ import annotations
+
+from neural_cost.analyzer.cost import Cost, Dim, minimum, prod
+from neural_cost.analyzer.node import Node, Tensor, Unknown
+from neural_cost.analyzer.rules.activations import PerElement
+from neural_cost.analyzer.rules.indexing import partial_read
+from neural_cost.analyzer.rules.registry import cost
+
+
+def covered(source: Dim, target: Dim, kernel: int, stride: int, dilation: int) -> Dim:
+    """Count the elements of one axis that windows cover: `source` long, with `target` windows."""
+    if dilation > 1:
+        return minimum(source, target * kernel)
+    return minimum(source, (target - 1) * min(kernel, stride) + kernel)
+
+
+def elements_read(node: Node, source: Tensor, target: Tensor, first: int = 2) -> Dim:
+    """Count the input elements that windows cover, with spatial axes from `first` on."""
+    kernel = node.attr("kernel_shape")
+    ones = [1] * len(kernel)
+    axes = zip(
+        source.shape[first:],
+        target.shape[first:],
+        kernel,
+        node.attr("strides", ones),
+        node.attr("dilations", ones),
+        strict=False,
+    )
+    return (
+        prod(source.shape[:first]) * prod(covered(*axis) for axis in axes) * prod(source.shape[first + len(kernel) :])
+    )
+
+
+def lp(node: Node) -> tuple[PerElement, PerElement]:
+    """Work of an Lp norm for each tap (power, add), and for each output (root)."""
+    p = node.attr("p", 2)
+    if p in (1, 2):
+        return PerElement(2), PerElement(p - 1, p - 1)  # absolute or square, add; a root of the squares alone
+    return PerElement(3, 1), PerElement(1, 1)  # absolute, power, add; power
+
+
+def pool(node: Node, taps: Dim, tap: PerElement, output: PerElement, read_bytes: Dim | None = None) -> Cost:
+    """Cost work for each tap of each output element, and for each output element."""
+    size = node.y.size
+    flops = size * (taps * tap.flops + output.flops)
+    special = size * (taps * tap.special + output.special)
+    return node.cost(other_flops=flops, special_ops=special, read_bytes=read_bytes)
+
+
+def _windows(node: Node, tap: PerElement, output: PerElement) -> Cost:
+    read = partial_read(node, elements_read(node, node.x, node.y))
+    return pool(node, prod(node.attr("kernel_shape")), tap, output, read)
+
+
+def _whole(node: Node, tap: PerElement, output: PerElement) -> Cost:
+    return pool(node, prod(node.x.shape[2:]), tap, output)
+
+
+@cost("MaxPool")
+def max_pool(node: Node) -> Cost:
+    """Cost one comparison for each tap. Indices, where asked for, are by-products: only written."""
+    return _windows(node, PerElement(1), PerElement(0))
+
+
+@cost("AveragePool")
+def average_pool(node: Node) -> Cost:
+    """Cost one add for each tap and a division for each output element."""
+    return _windows(node, PerElement(1), PerElement(1, 1))
+
+
+@cost("LpPool")
+def lp_pool(node: Node) -> Cost:
+    """Cost the norm of each window."""
+    return _windows(node, *lp(node))
+
+
+@cost("GlobalMaxPool")
+def global_max_pool(node: Node) -> Cost:
+    """Cost one comparison for each input element."""
+    return _whole(node, PerElement(1), PerElement(0))
+
+
+@cost("GlobalAveragePool")
+def global_average_pool(node: Node) -> Cost:
+    """Cost one add for each input element and a division for each output element."""
+    return _whole(node, PerElement(1), PerElement(1, 1))
+
+
+@cost("GlobalLpPool")
+def global_lp_pool(node: Node) -> Cost:
+    """Cost the norm of each channel."""
+    return _whole(node, *lp(node))
+
+
+@cost("MaxUnpool")
+def max_unpool(node: Node) -> Cost:
+    """Cost no arithmetic: values are put where the indices say, zeros elsewhere."""
+    return node.cost()
+
+
+@cost("MaxRoiPool")
+def max_roi_pool(node: Node) -> Cost:
+    """Refuse: a region's size, and so its number of comparisons, is data."""
+    raise Unknown("the size of each region is known in a run alone", node.required(1).name)

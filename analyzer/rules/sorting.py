@@ -1,0 +1,49 @@
+"""Operators that compare elements with each other. ONNX fixes no algorithm, so each count is a stated convention.
+
+To sort n elements takes n * ceil(log2(n)) comparisons here, the order of any comparison sort. A real kernel may do
+more, or fewer on data that is in order already.
+"""
+
+from __future__ import annotations
+
+from neural_cost.analyzer.cost import Cost, Dim, prod
+from neural_cost.analyzer.node import Node
+from neural_cost.analyzer.rules.registry import cost
+
+
+def log2_ceil(size: Dim) -> Dim:
+    """Comparisons that find one place among `size`: the binary logarithm, rounded up; 0 for one or none."""
+    if isinstance(size, int):
+        return max(size - 1, 0).bit_length()
+    import sympy
+
+    steps: Dim = sympy.ceiling(sympy.log(size, 2))
+    return steps
+
+
+def sort(size: Dim) -> Dim:
+    """Comparisons that put so many elements in order."""
+    return size * log2_ceil(size)
+
+
+@cost("TopK")
+def top_k(node: Node) -> Cost:
+    """Cost one comparison for each input element, against the k-th best so far, and sorting the k that are found.
+
+    Unsorted results (`sorted` = 0) are not put in order.
+    """
+    k = node.y.shape[node.attr("axis", -1)]
+    order = node.y.size * log2_ceil(k) if node.attr("sorted", 1) else 0
+    return node.cost(other_flops=node.x.size + order)
+
+
+@cost("Unique")
+def unique(node: Node) -> Cost:
+    """Cost sorting, and comparing each with the one before it; along an axis, whole slices are compared.
+
+    Each comparison of slices counts all of their elements.
+    """
+    axis = node.attr("axis")
+    items = node.x.size if axis is None else node.x.shape[axis]
+    width = 1 if axis is None else prod(dim for i, dim in enumerate(node.x.shape) if i != axis % node.x.rank)
+    return node.cost(other_flops=(sort(items) + items) * width)
