@@ -63,7 +63,8 @@ class Cost:
     """Work of one execution.
 
     `compute_type` is the element type that the MACs run in, `other_type` that of the other FLOPs: a quantized
-    convolution multiplies int8 and rescales in float32.
+    convolution multiplies int8 and rescales in float32. `mixed_macs` names those of the MACs that run in yet another
+    type: a quantized attention projects in int8 and attends in float32.
     """
 
     macs: Dim = 0
@@ -73,6 +74,7 @@ class Cost:
     write_bytes: Dim = 0
     compute_type: str | None = None
     other_type: str | None = None
+    mixed_macs: tuple[tuple[str, Dim], ...] = ()
 
     @property
     def flops(self) -> Dim:
@@ -87,7 +89,12 @@ class Cost:
     @property
     def macs_by_type(self) -> dict[str, Dim]:
         """MACs under the element type that they run in."""
-        return {self.compute_type: self.macs} if self.compute_type and self.macs != 0 else {}
+        result: dict[str, Dim] = {}
+        main = self.macs - sum((macs for _, macs in self.mixed_macs), 0)
+        for kind, macs in ((self.compute_type, main), *self.mixed_macs):
+            if kind and macs != 0:
+                result[kind] = result.get(kind, 0) + macs
+        return result
 
     @property
     def flops_by_type(self) -> dict[str, Dim]:
@@ -100,8 +107,12 @@ class Cost:
     def map(self, function: object) -> Cost:
         """Apply a function to each count, keeping the types: scaling, or putting numbers in for symbols."""
         assert callable(function)
-        counts = {f.name: function(getattr(self, f.name)) for f in fields(self) if not f.name.endswith("_type")}
-        return Cost(**counts, compute_type=self.compute_type, other_type=self.other_type)
+        counts = {name: function(getattr(self, name)) for name in COUNTS}
+        mixed = tuple((kind, function(macs)) for kind, macs in self.mixed_macs)
+        return Cost(**counts, compute_type=self.compute_type, other_type=self.other_type, mixed_macs=mixed)
 
+
+COUNTS = tuple(f.name for f in fields(Cost) if not f.name.endswith("_type") and f.name != "mixed_macs")
+"""Names of the counts of a Cost."""
 
 NOTHING = Cost()

@@ -168,6 +168,7 @@ class Node:
         write_bytes: Dim | None = None,
         compute_type: str | None = None,
         other_type: str | None = None,
+        mixed_macs: tuple[tuple[str, Dim], ...] = (),
     ) -> Cost:
         """Cost of this node: the counts a rule gives, with traffic and types filled in where it gives none.
 
@@ -184,4 +185,5 @@ class Node:
             write_bytes=self.write_bytes if write_bytes is None else write_bytes,
             compute_type=kind,
             other_type=other_type or kind,
+            mixed_macs=mixed_macs,
         )
