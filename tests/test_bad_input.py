@@ -1,0 +1,140 @@
+"""What the command says to broken files and misuse: one sentence, the right exit code, never a wrong figure."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+from neural_cost.cli import main
+
+from tests.bad_models import EITHER, ODD, OPEN_DIMENSION, UNKNOWN_DOMAIN, UNREADABLE, external, plain, saved
+
+SECONDS_AT_MOST = 10
+
+MISUSE = {
+    "dimension that the model lacks": (["--dim", "bacth=2"], "bacth"),
+    "dimension that is no number": (["--dim", "batch=many"], "batch"),
+    "dimension of zero": (["--dim", "batch=0"], "batch"),
+    "negative dimension": (["--dim", "batch=-1"], "batch"),
+    "dimension without a value": (["--dim", "batch"], "batch"),
+    "axis that the input lacks": (["--dim", "x:7=3"], "x"),
+    "axis of an input that the model lacks": (["--dim", "ghost:0=3"], "ghost"),
+    "input that the model lacks": (["--shape", "ghost=2x4"], "ghost"),
+    "shape of the wrong rank": (["--shape", "x=2x4x4"], "x"),
+    "shape against a fixed dimension": (["--shape", "z=5x3"], "z"),
+    "shape that is no shape": (["--shape", "x=2xfour"], "x"),
+    "shape against a dimension given": (["--dim", "batch=2", "--shape", "x=3x4"], "batch"),
+    "shape against the graph": (["--shape", "x=2x5"], "MatMul"),  # the weight is (4, 3)
+    "dimension against the graph": (["--dim", "k=5"], "MatMul"),
+    "option that does not exist": (["--no-such-option"], "no-such-option"),
+}
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the command in this process: (exit code, stdout, stderr)."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["neural-cost", *map(str, arguments)])
+        start = time.perf_counter()
+        code = exit_code()
+        assert time.perf_counter() - start < SECONDS_AT_MOST
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def exit_code() -> int:
+    try:
+        return main() or 0
+    except SystemExit as exit_:
+        return exit_.code or 0
+
+
+def assert_one_sentence(text: str, *names: str) -> None:
+    """Check the error's form, blind to how it is wrapped and framed."""
+    assert "Traceback" not in text
+    assert 20 < len(text) < 600
+    bare = "".join(text.split())
+    assert all(name in bare for name in names), text
+
+
+@pytest.mark.parametrize("make", UNREADABLE.values(), ids=UNREADABLE)
+def test_what_cannot_be_read_is_refused_in_one_sentence(make, tmp_path, run):
+    code, out, err = run("analyze", make(tmp_path))
+    assert code == 3
+    assert out == ""
+    assert len(err.strip().split("\n\n")) == 1
+    assert_one_sentence(err, "model.onnx")
+
+
+@pytest.mark.parametrize(("arguments", "named"), MISUSE.values(), ids=MISUSE)
+def test_misuse_is_told_in_one_sentence(arguments, named, tmp_path, run):
+    code, out, err = run("analyze", OPEN_DIMENSION(tmp_path), *arguments)
+    assert code == 2
+    assert out == ""
+    assert_one_sentence(err, named)
+
+
+@pytest.mark.parametrize(("make", "macs"), ODD.values(), ids=ODD)
+def test_what_is_only_odd_is_counted(make, macs, tmp_path, run):
+    code, out, err = run("analyze", make(tmp_path), "--dim", "batch=2", "--format", "json")
+    assert (code, err) == (0, "")
+    totals = json.loads(out)["totals"]
+    assert (totals["macs"], totals["complete"]) == (macs, True)
+
+
+@pytest.mark.parametrize(("make", "macs"), EITHER.values(), ids=EITHER)
+def test_what_the_format_leaves_open_is_never_a_wrong_figure(make, macs, tmp_path, run):
+    code, out, err = run("analyze", make(tmp_path), "--dim", "batch=2", "--format", "json")
+    if code:
+        assert code == 3
+        assert_one_sentence(err, "model.onnx")
+    else:
+        totals = json.loads(out)["totals"]
+        assert totals["macs"] == macs or not totals["complete"]
+
+
+def test_an_operator_of_an_unknown_domain_is_listed_and_left_out(tmp_path, run):
+    code, out, _ = run("analyze", UNKNOWN_DOMAIN(tmp_path), "--dim", "batch=2", "--format", "json")
+    report = json.loads(out)
+    assert code == 0
+    assert not report["totals"]["complete"]
+    assert report["totals"]["macs"] == 2 * 4 * 3  # the MatMul before it
+    (uncounted,) = report["coverage"]["uncounted"]
+    assert (uncounted["domain"], uncounted["op_type"], uncounted["nodes"]) == ("acme", "Mystery", 1)
+    assert uncounted["why"]
+    assert report["nodes"][1]["macs"] is None
+
+
+def test_an_operator_of_an_unknown_domain_shows_in_the_table(tmp_path, run):
+    code, out, _ = run("analyze", UNKNOWN_DOMAIN(tmp_path))
+    assert code == 0
+    assert "Mystery" in out
+
+
+def test_a_false_declaration_is_reported_and_not_trusted(tmp_path, run):
+    model = plain("t = MatMul(x, w) y = MatMul(t, v)", weight="<float[4, 3] w = {0}, float[3, 5] v = {0}>")
+    model.graph.output[0].type.tensor_type.shape.dim[1].dim_value = 50
+    code, out, err = run("analyze", saved(model, tmp_path), "--dim", "batch=2", "--format", "json")
+    assert code == 0
+    report = json.loads(out)
+    assert report["nodes"][1]["outputs"][0]["shape"] == [2, 5]
+    del report["nodes"]
+    assert '"y"' in json.dumps(report) or "y" in err.split()
+
+
+def test_parameters_are_known_though_the_weight_file_is_missing(tmp_path, run):
+    code, out, _ = run("analyze", saved(external("weights.bin"), tmp_path), "--format", "json")
+    assert code == 0
+    assert json.loads(out)["totals"]["parameters"] == 4 * 3
+    assert json.loads(out)["totals"]["parameter_bytes"] == 4 * 3 * 4
+
+
+def test_a_process_of_its_own_says_the_same(tmp_path):
+    path = UNREADABLE["text"](tmp_path)
+    command = [sys.executable, "-m", "neural_cost", "analyze", path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert_one_sentence(done.stderr, "model.onnx")
