@@ -15,6 +15,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from benchmarks.chain import write_chain
 from benchmarks.worker import TOOLS
@@ -47,7 +48,7 @@ class Row:
     def best(self) -> float | None:
         return min(self.seconds, default=None)
 
-    def add(self, result: dict) -> None:
+    def add(self, result: dict[str, Any]) -> None:
         self.error = result.get("error", "")
         if not self.error:
             self.seconds += result["seconds"]
@@ -77,7 +78,7 @@ def resnet50() -> Path:
     return Path(onnx.__file__).parent / "backend" / "test" / "data" / "light" / "light_resnet50.onnx"
 
 
-def run_worker(tool: str, model: Path, seconds: float, timeout: float, warm_up: Path) -> dict:
+def run_worker(tool: str, model: Path, seconds: float, timeout: float, warm_up: Path) -> dict[str, Any]:
     """Run one tool on one model in its own process; an error or the timeout is told as `error`."""
     command = [sys.executable, str(WORKER), tool, str(model), str(seconds)]
     environment = {**os.environ, "WARM_UP": str(warm_up)}
@@ -87,7 +88,8 @@ def run_worker(tool: str, model: Path, seconds: float, timeout: float, warm_up: 
         return {"error": f"stopped after {timeout:g} s"}
     if done.returncode:
         return {"error": f"exit code {done.returncode}"}
-    return json.loads(done.stdout.splitlines()[-1])
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def measure_models(models: dict[str, Path], warm_up: Path, *, rounds: int, seconds: float, timeout: float) -> list[Row]:
@@ -123,7 +125,7 @@ def targets(rows: list[Row], cold: dict[str, list[float]]) -> list[Target]:
     """Hold what was measured against what was promised."""
     best = {(row.model, row.tool): row.best for row in rows}
     ours = {model: seconds for (model, tool), seconds in best.items() if tool == OURS and seconds}
-    ratios = [seconds / best[model, BASELINE] for model, seconds in ours.items() if best[model, BASELINE]]
+    ratios = [seconds / base for model, seconds in ours.items() if (base := best[model, BASELINE])]
     return [
         Target("resnet50, warm, s", RESNET_WARM_S, ours.get("resnet50")),
         Target("resnet50, whole command from a cold start, s", COLD_START_S, min(cold[COMMAND], default=None)),
