@@ -34,7 +34,6 @@ def scaled_dot_product(
     per_score: PerElement,
     other_flops: Dim = 0,
     macs: Dim = 0,
-    special_ops: Dim = 0,
     other_type: str | None = None,
 ) -> Cost:
     """Cost two products and what happens to the scores between them.
@@ -48,14 +47,13 @@ def scaled_dot_product(
         per_score: work on each score, softmax included.
         other_flops: work outside the scores.
         macs: contractions beside the two.
-        special_ops: those of `other_flops` that are transcendental.
         other_type: in which the scores are worked on, where it is not that of the first input.
     """
     scores = rows * keys
     return node.cost(
         macs=(query + output) * keys + macs,
         other_flops=scores * per_score.flops + other_flops,
-        special_ops=scores * per_score.special + special_ops,
+        special_ops=scores * per_score.special,
         other_type=other_type,
     )
 
@@ -89,26 +87,3 @@ def _per_score(node: Node, converts: bool) -> PerElement:
     masked = node.input(3) or node.input(6) or node.attr("is_causal", 0) or max(windows) >= 0
     softcap = SOFTCAP if node.attr("softcap", 0.0) else PerElement(0)
     return softcap + PerElement(1 if masked else 0) + PerElement(2 if converts else 0) + SOFTMAX
-
-
-@cost("LinearAttention")
-def linear_attention(node: Node) -> Cost:
-    """Cost attention through a state of d_k x d_v for each head of keys, one step for each token.
-
-    MACs of a step: the outer product of key and value that is added to the state, the state times the query of each
-    query head, and in the delta rules the state times the key. The other FLOPs: decay is exp of each gate and one
-    multiply for each element of the state; a delta rule subtracts what was retrieved and multiplies by beta; the
-    output is scaled.
-    """
-    query, value = node.x, node.required(2)
-    rule = node.attr("update_rule", "gated_delta")
-    key_dim = query.shape[-1] // heads_of(node, "q_num_heads")
-    state = value.size * key_dim  # batch x tokens x heads x d_k x d_v: all the states of all the steps
-    gate, delta = node.input(4), "delta" in rule
-    decays = gate.size if gate and "gated" in rule else 0
-    decayed = state if "gated" in rule else 0
-    return node.cost(
-        macs=state * (2 if delta else 1) + node.y.size * key_dim,
-        other_flops=decays + decayed + (2 * value.size if delta else 0) + node.y.size,
-        special_ops=decays,
-    )

@@ -13,6 +13,7 @@ from neural_cost.analyzer.rules.registry import cost
 
 
 @cost("MatMul")
+@cost("MatMulInteger16", domain="com.microsoft")
 def matmul(node: Node) -> Cost:
     """Cost a matrix product: the inner dimension for each output element, broadcast batches included."""
     return node.cost(macs=node.y.size * node.x.shape[-1])

@@ -20,6 +20,7 @@ def conv(node: Node) -> Cost:
 
 
 @cost("ConvTranspose")
+@cost("ConvTranspose", domain="com.ms.internal.nhwc")
 def conv_transpose(node: Node) -> Cost:
     """Cost a transposed convolution: each INPUT element meets every tap of its group's filters.
 
@@ -52,13 +53,19 @@ def deform_conv(node: Node) -> Cost:
 
 
 @cost("CausalConvWithState")
+@cost("CausalConvWithState", domain="com.microsoft")
 def causal_conv_with_state(node: Node) -> Cost:
-    """Cost a depthwise causal convolution: each output element meets the k taps of its channel, then an activation."""
-    name = node.attr("activation", "none")
-    function = activation("silu" if name == "swish" else "identity" if name == "none" else name)
+    """Cost a depthwise causal convolution: each output element meets the taps of its channel, then an activation.
+
+    With `input_channels` only a slice of the input's channels is used, and read.
+    """
+    function = activation(node.attr("activation", "none"))
     bias = 1 if node.input(2) else 0
+    used = node.attr("input_channels", 0)
+    unread = node.x.bytes - node.x.size_in_bytes(prod(node.x.shape[:-1]) * used) if used else 0
     return node.cost(
-        macs=node.y.size * node.required(1).shape[-1],
+        macs=node.y.size * prod(node.required(1).shape[1:]),
         other_flops=node.y.size * (function.flops + bias),
         special_ops=node.y.size * function.special,
+        read_bytes=node.read_bytes - unread,
     )

@@ -7,7 +7,7 @@ for each element. Traffic is the default: packed bytes of the integers, scales a
 from __future__ import annotations
 
 from neural_cost.analyzer.cost import Cost
-from neural_cost.analyzer.node import Node
+from neural_cost.analyzer.node import Node, Unknown
 from neural_cost.analyzer.rules.activations import PRECISIONS, PerElement
 from neural_cost.analyzer.rules.registry import cost
 
@@ -16,10 +16,12 @@ CLAMP_AND_CONVERT = PerElement(3)
 
 
 @cost("QuantizeLinear")
+@cost("QuantizeLinear", "QuantizeWithOrder", domain="com.microsoft")
 def quantize_linear(node: Node) -> Cost:
     """Cost saturate(round(x / scale) + zero): divide, round, add where there is a zero point, clamp, convert.
 
-    To a floating-point type the convert rounds, and without `saturate` nothing is clamped.
+    To a floating-point type the convert rounds, and without `saturate` nothing is clamped. An order of the matrix in
+    memory changes no count.
     """
     scale = node.required(1)
     to_float = (node.y.dtype or "").startswith("float")
@@ -34,6 +36,7 @@ def quantize_linear(node: Node) -> Cost:
 
 
 @cost("DequantizeLinear")
+@cost("DequantizeLinear", "DequantizeWithOrder", domain="com.microsoft")
 def dequantize_linear(node: Node) -> Cost:
     """Cost (x - zero) * scale: convert, subtract where there is a zero point, multiply."""
     flops = 3 if node.input(2) else 2
@@ -49,3 +52,9 @@ def dynamic_quantize_linear(node: Node) -> Cost:
     """
     size = node.x.size
     return node.cost(other_flops=size * 8 + 10, special_ops=size + 2)
+
+
+@cost("QuantizeBFP", "DequantizeBFP", domain="com.microsoft")
+def block_floating_point(node: Node) -> Cost:
+    """Answer that it is unknown: the formats of block floating point are not part of the operator's definition."""
+    raise Unknown(f"{node.op_type} does not define its formats")

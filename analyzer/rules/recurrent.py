@@ -19,26 +19,41 @@ from neural_cost.analyzer.rules.registry import cost
 Unit = Callable[[Node, Sequence[PerElement]], PerElement]
 
 
-def recurrent(node: Node, gates: int, defaults: Sequence[str], unit: Unit) -> Cost:
-    """Cost a recurrent layer of X, W, R from the work of one hidden unit in one step.
+def recurrent_cost(node: Node, *, gates: int, hidden: Dim, inputs: Dim, defaults: Sequence[str], unit: Unit) -> Cost:
+    """Cost a recurrent layer of (steps, batch, inputs), or of (batch, steps, inputs) in layout 1.
 
-    `activations` names those of the forward direction and then those of the backward one.
+    Args:
+        node: with X first.
+        gates: products for each hidden unit.
+        hidden: hidden units of one direction.
+        inputs: width of what W multiplies.
+        defaults: names of the activations of one direction; `activations` names those of the forward one first.
+        unit: work of one hidden unit in one step, given the activations of its direction.
     """
-    steps_and_batch = node.x.shape[0] * node.x.shape[1]  # (steps, batch, input), or (batch, steps, input) in layout 1
-    hidden = node.required(2).shape[-1]  # R: (directions, gates * hidden, hidden)
-    units: Dim = steps_and_batch * hidden
+    units = node.x.shape[0] * node.x.shape[1] * hidden
     directions = _activations(node, defaults)
     work = sum((unit(node, functions) for functions in directions), PerElement(0))
     return node.cost(
-        macs=units * len(directions) * gates * (node.x.shape[-1] + hidden),
+        macs=units * len(directions) * gates * (inputs + hidden),
         other_flops=units * work.flops,
         special_ops=units * work.special,
     )
 
 
+def recurrent(node: Node, gates: int, defaults: Sequence[str], unit: Unit) -> Cost:
+    """Cost a recurrent layer whose R is (directions, gates * hidden, hidden)."""
+    hidden, inputs = node.required(2).shape[-1], node.x.shape[-1]
+    return recurrent_cost(node, gates=gates, hidden=hidden, inputs=inputs, defaults=defaults, unit=unit)
+
+
+def directions_of(node: Node) -> int:
+    """Count the directions."""
+    return 2 if node.attr("direction", "forward") == "bidirectional" else 1
+
+
 def _activations(node: Node, defaults: Sequence[str]) -> list[list[PerElement]]:
     """List the activation functions of each direction, with the clipping of what goes into each."""
-    count = 2 if node.attr("direction", "forward") == "bidirectional" else 1
+    count = directions_of(node)
     names = node.attr("activations") or [*defaults] * count
     if len(names) < count * len(defaults):
         raise Unknown(f"{node.op_type} has {len(names)} activations and needs {count * len(defaults)}")

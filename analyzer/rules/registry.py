@@ -16,7 +16,22 @@ from neural_cost.analyzer.node import Node
 CostRule: TypeAlias = Callable[[Node], Cost]
 
 # What a reader groups nodes by. A family's module gives the kind, but for those whose work is a contraction.
-CONTRACTIONS = {"attention", "convolution", "quantized_contraction", "recurrent"}
+CONTRACTIONS = {
+    "attention",
+    "contrib_attention",
+    "contrib_contraction",
+    "contrib_convolution",
+    "contrib_recurrent",
+    "convolution",
+    "grouped_attention",
+    "linear_attention",
+    "mixture_of_experts",
+    "quantized_attention",
+    "quantized_contraction",
+    "recurrent",
+    "sparse_attention",
+    "weight_only",
+}
 
 
 @dataclass(frozen=True, slots=True)

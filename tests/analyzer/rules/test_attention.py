@@ -45,30 +45,6 @@ ROWS = [
         special=SCORES * (2 + 2), compute_type="float16", other_type="float32",
         write=2 * (2 * 4 * 3 * 6 + SCORES),
     ),
-    Row(
-        "linear_attention_gated_delta", "LinearAttention",
-        [(2, 5, 4 * 8), (2, 5, 2 * 8), (2, 5, 2 * 6), (2, 2, 8, 6), (2, 5, 2), (2, 5, 2)],
-        [(2, 5, 4 * 6), (2, 2, 8, 6)], {"q_num_heads": 4, "kv_num_heads": 2}, version=27,
-        macs=2 * 5 * (2 * 8 * 6 + 2 * 8 * 6 + 4 * 8 * 6),  # a token: state * key, + key x value; state * query
-        other=2 * 5 * 2 + 2 * 5 * (2 * 8 * 6)  # exp of each gate, decay of each element of the state
-        + 2 * (2 * 5 * 2 * 6) + 2 * 5 * 4 * 6,  # subtract what was retrieved, times beta; output scaled
-        special=2 * 5 * 2,
-    ),
-    Row(
-        "linear_attention_linear", "LinearAttention", [(1, 5, 16), (1, 5, 16), (1, 5, 12)], [(1, 5, 12)],
-        {"q_num_heads": 2, "kv_num_heads": 2, "update_rule": "linear"}, version=27,
-        macs=5 * 2 * (2 * 8 * 6), other=5 * 12,
-    ),
-    Row(
-        "linear_attention_gated_by_key", "LinearAttention", [(1, 5, 16), (1, 5, 16), (1, 5, 12), None, (1, 5, 16)],
-        [(1, 5, 12)], {"q_num_heads": 2, "kv_num_heads": 2, "update_rule": "gated"}, version=27,
-        macs=5 * 2 * (2 * 8 * 6), other=5 * 16 + 5 * (2 * 8 * 6) + 5 * 12, special=5 * 16,
-    ),
-    Row(
-        "linear_attention_delta", "LinearAttention", [(1, 5, 16), (1, 5, 16), (1, 5, 12), None, None, (1, 5, 1)],
-        [(1, 5, 12)], {"q_num_heads": 2, "kv_num_heads": 2, "update_rule": "delta"}, version=27,
-        macs=5 * 3 * (2 * 8 * 6), other=2 * 5 * 12 + 5 * 12,
-    ),
 ]  # fmt: skip
 
 

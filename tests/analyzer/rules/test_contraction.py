@@ -18,6 +18,8 @@ ROWS = [
     Row("matmul_empty_inner", "MatMul", [(2, 0), (0, 5)], [(2, 5)], macs=0),
     Row("matmul_int32", "MatMul", [((2, 3), "int32"), ((3, 5), "int32")], [((2, 5), "int32")], macs=2 * 5 * 3,
         compute_type="int32"),
+    Row("matmul_integer16", "MatMulInteger16", [((2, 3), "int16"), ((3, 5), "int16")], [((2, 5), "int32")],
+        domain="com.microsoft", macs=2 * 5 * 3, compute_type="int16"),
     Row("gemm", "Gemm", [(2, 3), (3, 5)], [(2, 5)], macs=2 * 5 * 3),
     Row("gemm_transposed", "Gemm", [(3, 2), (5, 3), (5,)], [(2, 5)], {"transA": 1, "transB": 1}, version=13,
         macs=2 * 5 * 3, other=2 * 5),  # the add of C

@@ -63,6 +63,19 @@ ROWS = [
         "causal_conv_bare", "CausalConvWithState", [(1, 3, 7), (3, 1, 2)], [(1, 3, 7)], version=27,
         macs=(3 * 7) * 2,
     ),
+    Row(
+        "causal_conv_ms_2d", "CausalConvWithState", [(2, 6, 5, 7), (6, 1, 3, 4), (6,)], [(2, 6, 5, 7)],
+        {"ndim": 2, "activation": "swish"}, "com.microsoft",
+        macs=(2 * 6 * 5 * 7) * (3 * 4), other=420 * (1 + 4), special=420 * 2,
+    ),
+    Row(
+        "causal_conv_ms_slice", "CausalConvWithState", [(2, 5, 20), (6, 1, 4)], [(2, 5, 6)],
+        {"channels_last": 1, "input_channels": 6}, "com.microsoft",
+        macs=(2 * 5 * 6) * 4, read=4 * (2 * 5 * 6 + 6 * 4),  # 6 of 20 channels
+    ),
+    Row("internal_nhwc_conv_transpose", "ConvTranspose",
+        [(1, 5, 5, 4), (4, 6, 3, 3), (6,)], [(1, 7, 7, 6)], domain="com.ms.internal.nhwc",
+        macs=(4 * 25) * (6 * 9), other=6 * 49),
 ]  # fmt: skip
 
 

@@ -1,7 +1,12 @@
+import pytest
+
+from neural_cost.analyzer.node import Unknown
+from tests.analyzer.rules.make import cost_of
 from tests.analyzer.rules.table import Row, parametrize, untested
 
 U8, I8, I32, F16 = "uint8", "int8", "int32", "float16"
 SCALAR = ()
+UNDEFINED = ["QuantizeBFP", "DequantizeBFP"]
 ROWS = [
     Row(
         "quantize_per_tensor", "QuantizeLinear", [(2, 3, 4), SCALAR, (SCALAR, U8)], [((2, 3, 4), U8)],
@@ -38,6 +43,13 @@ ROWS = [
         other=12 * (2 + 6) + (2 + 2 + 6),  # elements: range, quantize; once: reach zero, width, zero point
         special=12 + 2, read=4 * 12, write=12 + 4 + 1,
     ),
+    Row("quantize_ms", "QuantizeLinear", [(2, 3), SCALAR, (SCALAR, U8)], [((2, 3), U8)], domain="com.microsoft",
+        other=6 * 6, special=6),
+    Row("quantize_with_order", "QuantizeWithOrder", [((2, 3), F16), SCALAR], [((2, 3), I8)], {"order_output": 2},
+        "com.microsoft", other=6 * 5, special=6),
+    Row("dequantize_ms", "DequantizeLinear", [((2, 3), I32), SCALAR], [(2, 3)], domain="com.microsoft", other=6 * 2),
+    Row("dequantize_with_order", "DequantizeWithOrder", [((2, 3), I8), SCALAR], [((2, 3), F16)], {"to": 10},
+        "com.microsoft", other=6 * 2, other_type=F16),
 ]  # fmt: skip
 
 
@@ -47,4 +59,10 @@ def test_cost(row: Row) -> None:
 
 
 def test_every_operator_has_a_row() -> None:
-    assert untested(["quantization"], ROWS) == set()
+    assert untested(["quantization"], ROWS) == {("com.microsoft", name) for name in UNDEFINED}
+
+
+@pytest.mark.parametrize("name", UNDEFINED)
+def test_formats_that_no_definition_gives_are_unknown(name: str) -> None:
+    with pytest.raises(Unknown, match="formats"):
+        cost_of(name, [(4, 4)], [((20,), U8)], "com.microsoft")

@@ -2,6 +2,7 @@ from tests.analyzer.rules.table import Row, parametrize, untested
 
 U8, I8, I32 = "uint8", "int8", "int32"
 SCALAR = ()
+MS, NHWC = "com.microsoft", "com.ms.internal.nhwc"
 ZERO8 = (SCALAR, U8)
 ROWS = [
     Row(
@@ -43,6 +44,59 @@ ROWS = [
         special=4, compute_type=U8, other_type="float32",
         read=50 + 4 + 1 + 72 + 16 + 4 + 4 + 1 + 16, write=36,
     ),
+    Row(
+        "qlinear_conv_ms", "QLinearConv",
+        [((1, 5, 5, 2), U8), SCALAR, ZERO8, ((4, 2, 3, 3), I8), SCALAR, (SCALAR, I8), SCALAR, ZERO8],
+        [((1, 3, 3, 4), U8)],
+        {"channels_last": 1}, MS,
+        macs=36 * 18, other=50 + 72 + 2 + 36 * 7, special=1,
+    ),
+    Row(
+        "qlinear_conv_nhwc", "QLinearConv",
+        [((1, 5, 5, 2), U8), SCALAR, ZERO8, ((4, 2, 3, 3), I8), SCALAR, (SCALAR, I8), SCALAR, ZERO8],
+        [((1, 3, 3, 4), U8)],
+        domain=NHWC, macs=36 * 18, other=50 + 72 + 2 + 36 * 7, special=1,
+    ),
+    Row(
+        "qlinear_conv_transpose", "QLinearConvTranspose",
+        [((1, 5, 5, 4), U8), SCALAR, ZERO8, ((4, 6, 3, 3), I8), SCALAR, (SCALAR, I8), SCALAR, ZERO8, ((6,), I32)],
+        [((1, 7, 7, 6), U8)], domain=NHWC,
+        macs=100 * (6 * 9), other=100 + 4 * 54 + 294 + 2 + 294 * 7, special=1,  # centre both, bias, scale, requantize
+    ),
+    Row(
+        "dynamic_quantize_matmul", "DynamicQuantizeMatMul", [(2, 3), ((3, 5), I8), (5,), ((5,), I8), (5,)], [(2, 5)],
+        {}, MS,
+        macs=2 * 5 * 3,
+        other=6 * 8 + 10 + 6 + 15 + 5 + 10 * 3,  # quantize A; centre both; scales; convert, scale, bias
+        special=6 + 2, compute_type=U8, other_type="float32",
+    ),
+    Row("dynamic_quantize_matmul_bare", "DynamicQuantizeMatMul", [(2, 3), ((3, 5), I8), SCALAR], [(2, 5)], {}, MS,
+        macs=30, other=6 * 8 + 10 + 6 + 1 + 10 * 2, special=6 + 2),
+    Row(
+        "matmul_integer_to_float", "MatMulIntegerToFloat",
+        [((2, 3), U8), ((3, 5), I8), SCALAR, (5,), ZERO8, ((5,), I8), (5,)], [(2, 5)], {}, MS,
+        macs=30, other=6 + 15 + 5 + 10 * (2 + 1), compute_type=U8, other_type="float32",
+    ),
+    Row("matmul_integer_to_float_many_scales", "MatMulIntegerToFloat", [((2, 3), I8), ((3, 5), I8), (2,), (5,)],
+        [(2, 5)], {}, MS, macs=30, other=10 * 3),
+    Row(
+        "qgemm", "QGemm",
+        [((2, 3), U8), SCALAR, ZERO8, ((5, 3), I8), (5,), ((5,), I8), ((5,), I32), SCALAR, ZERO8], [((2, 5), U8)],
+        {"transB": 1, "alpha": 2.0}, MS,
+        macs=30, other=6 + 15 + 5 * 3 + 10 * (7 + 1), special=5,  # centre; alpha, a_scale, y_scale; C, requantize
+        compute_type=U8, other_type="float32",
+    ),
+    Row("qgemm_to_float", "QGemm", [((3, 2), I8), SCALAR, ZERO8, ((3, 5), I8), SCALAR, ZERO8], [(2, 5)],
+        {"transA": 1}, MS, macs=30, other=6 + 15 + 1 + 10 * 2),
+    Row(
+        "qordered_matmul", "QOrderedMatMul",
+        [((1, 2, 3), I8), SCALAR, ((3, 5), I8), (5,), SCALAR, (5,), ((1, 2, 5), I8), SCALAR], [((1, 2, 5), I8)], {}, MS,
+        macs=30,
+        other=5 * 2 + 5 + 1 + 10 * (6 + 1 + 3),  # scales; bias and C over the scale of Y; requantize, bias, C
+        special=5 + 5 + 1, compute_type=I8, other_type="float32",
+    ),
+    Row("qordered_matmul_bare", "QOrderedMatMul", [((1, 2, 3), I8), SCALAR, ((3, 5), I8), SCALAR, SCALAR],
+        [((1, 2, 5), I8)], {}, MS, macs=30, other=2 + 10 * 6, special=1),
 ]  # fmt: skip
 
 
