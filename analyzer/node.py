@@ -119,6 +119,13 @@ class Node:
         value = self.attributes.get(name)
         return default if value is None else value
 
+    def required_attr(self, name: str) -> Any:
+        """Attribute that the operator requires. Raises Unknown where the node lacks it."""
+        value = self.attributes.get(name)
+        if value is None:
+            raise Unknown(f"{self.op_type} lacks its attribute {name}, which is required")
+        return value
+
     def input(self, index: int) -> Tensor | None:
         """Input at a position, None where it is absent."""
         return self.inputs[index] if index < len(self.inputs) else None

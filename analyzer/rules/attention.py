@@ -8,20 +8,12 @@ default: inputs once, outputs once, the scores only where they are an output.
 from __future__ import annotations
 
 from neural_cost.analyzer.cost import Cost, Dim
-from neural_cost.analyzer.node import Node, Unknown
+from neural_cost.analyzer.node import Node
 from neural_cost.analyzer.rules.activations import PRECISIONS, SOFTMAX, PerElement
 from neural_cost.analyzer.rules.registry import cost
 
 SOFTCAP = PerElement(3, 2)
 """c * tanh(score / c): divide, tanh, multiply."""
-
-
-def heads_of(node: Node, attribute: str) -> int:
-    """Read a number of heads that the node must state. Raises Unknown where it does not."""
-    heads: int | None = node.attr(attribute)
-    if not heads:
-        raise Unknown(f"{node.op_type} lacks its attribute {attribute}, which its layout needs")
-    return heads
 
 
 def scaled_dot_product(
@@ -66,7 +58,7 @@ def attention(node: Node) -> Cost:
     masks it, two converts where the softmax has a precision of its own, and its part of the softmax.
     """
     q, k, past = node.x, node.required(1), node.input(4)
-    heads = q.shape[1] if q.rank == 4 else heads_of(node, "q_num_heads")
+    heads = q.shape[1] if q.rank == 4 else node.required_attr("q_num_heads")
     past_size, past_tokens = (past.size, past.shape[-2]) if past else (0, 0)
     precision = PRECISIONS.get(node.attr("softmax_precision", 0), q.dtype)
     return scaled_dot_product(

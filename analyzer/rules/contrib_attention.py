@@ -16,7 +16,7 @@ from dataclasses import replace
 from neural_cost.analyzer.cost import Cost, Dim, prod
 from neural_cost.analyzer.node import Node, Tensor, Unknown
 from neural_cost.analyzer.rules.activations import SOFTMAX, PerElement, then
-from neural_cost.analyzer.rules.attention import SOFTCAP, heads_of, scaled_dot_product
+from neural_cost.analyzer.rules.attention import SOFTCAP, scaled_dot_product
 from neural_cost.analyzer.rules.registry import cost
 
 ROTARY = PerElement(3)
@@ -61,7 +61,7 @@ def merged_attention(node: Node) -> Cost:
     hidden = sizes[0] if sizes else weights.shape[1] // 3
     shared = past is not None and node.attr("past_present_share_buffer", 0)
     before = shared_length(node, 6) if shared else past.shape[3] if past else 0
-    heads = heads_of(node, "num_heads")
+    heads = node.required_attr("num_heads")
     result = scaled_dot_product(
         node,
         query=tokens * hidden,
@@ -96,7 +96,7 @@ def multi_head_attention(node: Node) -> Cost:
         node,
         query=query,
         output=node.y.size,
-        rows=q.shape[0] * heads_of(node, "num_heads") * q.shape[1],
+        rows=q.shape[0] * node.required_attr("num_heads") * q.shape[1],
         keys=before + new,
         per_score=per_score(
             node, masked=bool(node.input(4) or node.attr("unidirectional", 0)), biased=node.input(5) is not None
@@ -131,7 +131,7 @@ def decoder_masked_multi_head_attention(node: Node) -> Cost:
         node,
         query=tokens * hidden,
         output=node.y.size,
-        rows=tokens * heads_of(node, "num_heads"),
+        rows=tokens * node.required_attr("num_heads"),
         keys=k.shape[2] if k and crosses else before + q.shape[1],
         per_score=per_score(node, masked=node.input(3) is not None, biased=node.input(4) is not None),
         other_flops=tokens * width if node.input(10) else 0,
@@ -176,7 +176,7 @@ def _packed(node: Node, places: Tensor, hidden: Dim, *, biased: bool, adds: Dim,
         node,
         query=places.size * hidden,
         output=places.size * node.y.shape[-1],
-        rows=batch * heads_of(node, "num_heads") * sequence,
+        rows=batch * node.required_attr("num_heads") * sequence,
         keys=sequence,
         per_score=per_score(node, masked=True, biased=biased),
         other_flops=adds,
@@ -201,7 +201,7 @@ def decoder_attention(node: Node) -> Cost:
         node,
         query=q.size,
         output=node.y.size,
-        rows=tokens * batch * heads_of(node, "num_heads"),
+        rows=tokens * batch * node.required_attr("num_heads"),
         keys=before + new,
         per_score=per_score(node, masked=masked, biased=False),
         other_flops=projected,

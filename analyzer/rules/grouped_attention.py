@@ -15,7 +15,7 @@ from typing import NamedTuple
 from neural_cost.analyzer.cost import Cost, Dim, minimum
 from neural_cost.analyzer.node import Node, Tensor, Unknown
 from neural_cost.analyzer.rules.activations import PerElement, then
-from neural_cost.analyzer.rules.attention import heads_of, scaled_dot_product
+from neural_cost.analyzer.rules.attention import scaled_dot_product
 from neural_cost.analyzer.rules.contrib_attention import ROTARY, bytes_of_tokens, per_score, share_buffer
 from neural_cost.analyzer.rules.normalization import affine, divide_by_rms
 from neural_cost.analyzer.rules.registry import cost
@@ -98,8 +98,8 @@ def group_query_attention(node: Node) -> Cost:
 
 
 def _heads(node: Node) -> Heads:
-    query = heads_of(node, "num_heads")
-    return Heads(query, heads_of(node, "kv_num_heads"), node.y.shape[-1] // query)
+    query = node.required_attr("num_heads")
+    return Heads(query, node.required_attr("kv_num_heads"), node.y.shape[-1] // query)
 
 
 def _keys(node: Node, past: Tensor | None, new: Dim) -> tuple[Dim, bool]:
@@ -131,7 +131,7 @@ def paged_attention(node: Node) -> Cost:
     if len(new) != len(past):
         raise Unknown("its sequence lengths do not fit each other", node.required(6).name)
     pairs = sum(count * (before + count) for before, count in zip(past, new, strict=True))
-    heads = Heads(heads_of(node, "num_heads"), heads_of(node, "kv_num_heads"), _paged_head_size(node))
+    heads = Heads(node.required_attr("num_heads"), node.required_attr("kv_num_heads"), _paged_head_size(node))
     value_size = node.y.shape[-1] // heads.query
     result = scaled_dot_product(
         node,
@@ -151,10 +151,11 @@ def paged_attention(node: Node) -> Cost:
 
 
 def _paged_head_size(node: Node) -> Dim:
-    """Find the size of a head of queries: that of the cache, but where Q alone has a whole axis to itself."""
-    query = heads_of(node, "num_heads")
-    packed = node.input(1) is None
-    return node.x.shape[-1] // (query + 2 * heads_of(node, "kv_num_heads") if packed else query)
+    """Find the size of a head of queries: without K, the last axis holds the heads of Q, K and V."""
+    heads: int = node.required_attr("num_heads")
+    if node.input(1) is None:
+        heads += 2 * node.required_attr("kv_num_heads")
+    return node.x.shape[-1] // heads
 
 
 def _share_pages(result: Cost, node: Node, past: Dim, new: Dim) -> Cost:

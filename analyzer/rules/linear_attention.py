@@ -10,7 +10,6 @@ from __future__ import annotations
 from neural_cost.analyzer.cost import Cost, Dim, prod
 from neural_cost.analyzer.node import Node, Tensor, Unknown
 from neural_cost.analyzer.rules.activations import PerElement, activation, then
-from neural_cost.analyzer.rules.attention import heads_of
 from neural_cost.analyzer.rules.normalization import divide_by_rms
 from neural_cost.analyzer.rules.registry import cost
 
@@ -71,7 +70,7 @@ def linear_attention(node: Node) -> Cost:
     return recurrence(
         node,
         values=node.required(2).size,
-        key_dim=node.x.shape[-1] // heads_of(node, "q_num_heads"),
+        key_dim=node.x.shape[-1] // node.required_attr("q_num_heads"),
         gate=node.input(4),
         read_bytes=node.read_bytes - unread,
     )
@@ -144,7 +143,7 @@ def mamba2_verify(node: Node) -> Cost:
     multiply; normalization and scale.
     """
     rows, size = node.x.shape[0], node.attr("d_state", 128)
-    groups, heads = heads_of(node, "n_groups"), heads_of(node, "heads")
+    groups, heads = node.required_attr("n_groups"), node.required_attr("heads")
     inner = heads * node.attr("head_dim", 64)
     channels = inner + 2 * groups * size
     rms = divide_by_rms(rows * inner, rows * groups)

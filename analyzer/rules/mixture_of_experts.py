@@ -9,7 +9,7 @@ normalized weights, an add and a divide for each; then a multiply and an add of 
 from __future__ import annotations
 
 from neural_cost.analyzer.cost import Cost, Dim, minimum, prod
-from neural_cost.analyzer.node import Node, Tensor, Unknown
+from neural_cost.analyzer.node import Node, Tensor
 from neural_cost.analyzer.rules.activations import SOFTMAX, PerElement, activation, gated_swish, then
 from neural_cost.analyzer.rules.registry import cost
 from neural_cost.analyzer.rules.sorting import log2_ceil
@@ -151,9 +151,7 @@ def moe_group_router(node: Node) -> Cost:
     result = then(result, activation("sigmoid") + PerElement(1), scores.size)
     if node.output(0) is None:
         return result
-    groups, best, k = node.attr("n_group", 1), node.attr("group_topk", 2), node.attr("top_k")
-    if not k:
-        raise Unknown(f"{node.op_type} lacks its attribute top_k")
+    groups, best, k = node.attr("n_group", 1), node.attr("group_topk", 2), node.required_attr("top_k")
     chosen_groups = groups * (best * log2_ceil(best) + best) + groups
     choice = 2 * scores.size + rows * (chosen_groups + k * log2_ceil(k))
     return then(then(result, PerElement(1), choice), PerElement(2, 1), rows * k)

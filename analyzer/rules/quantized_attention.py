@@ -10,7 +10,7 @@ from dataclasses import replace
 from neural_cost.analyzer.cost import Cost, Dim
 from neural_cost.analyzer.node import Node, Unknown
 from neural_cost.analyzer.rules.activations import SOFTMAX, PerElement, then
-from neural_cost.analyzer.rules.attention import heads_of, scaled_dot_product
+from neural_cost.analyzer.rules.attention import scaled_dot_product
 from neural_cost.analyzer.rules.contrib_attention import ROTARY, per_score
 from neural_cost.analyzer.rules.quantized_contraction import centred
 from neural_cost.analyzer.rules.registry import cost
@@ -49,7 +49,7 @@ def qattention(node: Node) -> Cost:
         node,
         query=tokens * hidden,
         output=node.y.size,
-        rows=tokens * heads_of(node, "num_heads"),
+        rows=tokens * node.required_attr("num_heads"),
         keys=x.shape[1] + (past.shape[3] if past else 0),
         per_score=per_score(node, masked=bool(node.input(5) or node.attr("unidirectional", 0)), biased=False),
         other_flops=centred((x, node.input(6)), (weight, node.input(7))) + scales,
@@ -77,7 +77,7 @@ def qordered_attention(node: Node) -> Cost:
         node,
         query=tokens * weights[0].shape[1],
         output=node.y.size,
-        rows=tokens * heads_of(node, "num_heads"),
+        rows=tokens * node.required_attr("num_heads"),
         keys=x.shape[1],
         per_score=REQUANTIZE + RESCALE + PerElement(masked + (node.input(19) is not None)) + SOFTMAX + QUANTIZE,
         other_flops=scales,

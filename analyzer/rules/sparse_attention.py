@@ -12,7 +12,7 @@ from itertools import pairwise
 from neural_cost.analyzer.cost import Cost, Dim, prod
 from neural_cost.analyzer.node import Node, Tensor, Unknown
 from neural_cost.analyzer.rules.activations import PerElement, activation, then
-from neural_cost.analyzer.rules.attention import heads_of, scaled_dot_product
+from neural_cost.analyzer.rules.attention import scaled_dot_product
 from neural_cost.analyzer.rules.contrib_attention import per_score, share_buffer
 from neural_cost.analyzer.rules.grouped_attention import Heads, prepare
 from neural_cost.analyzer.rules.registry import cost
@@ -28,7 +28,7 @@ def sparse_attention(node: Node) -> Cost:
     q, rows = node.x, node.required(5)
     batch, tokens = q.shape[0], _concrete(q.shape[1], q)
     total = node.required(7).ints()[0]
-    query_heads, block = heads_of(node, "num_heads"), heads_of(node, "sparse_block_size")
+    query_heads, block = node.required_attr("num_heads"), node.required_attr("sparse_block_size")
     bounds, layouts = rows.ints(), _concrete(rows.shape[0], rows)
     width = len(bounds) // layouts
     blocks = [
@@ -36,7 +36,7 @@ def sparse_attention(node: Node) -> Cost:
         for layout in range(layouts)
     ]
     met = sum(row[place // block] for row in blocks for place in range(total - tokens, total)) * block
-    heads = Heads(query_heads, heads_of(node, "kv_num_heads"), node.y.shape[-1] // query_heads)
+    heads = Heads(query_heads, node.required_attr("kv_num_heads"), node.y.shape[-1] // query_heads)
     each = batch * query_heads // layouts
     result = scaled_dot_product(
         node,
@@ -71,6 +71,12 @@ def sparse_attention_indexer(node: Node) -> Cost:
     raise Unknown("how many entries its state holds is not known before a run")
 
 
+@cost("PackedSparseAttentionIndexerMerge", domain="com.microsoft")
+def sparse_attention_indexer_merge(node: Node) -> Cost:
+    """Answer that it is unknown: it compares the valid entries of two selections, of which a run decides the number."""
+    raise Unknown("how many entries are selected for each query is not known before a run")
+
+
 @cost("LongformerAttention", domain="com.microsoft")
 def longformer_attention(node: Node) -> Cost:
     """Cost attention to a window and to g global tokens, which themselves attend to all.
@@ -81,7 +87,7 @@ def longformer_attention(node: Node) -> Cost:
     """
     x, weight, flags = node.x, node.required(1), node.required(6)
     batch, tokens, hidden = x.shape
-    heads, window = heads_of(node, "num_heads"), heads_of(node, "window")
+    heads, window = node.required_attr("num_heads"), node.required_attr("window")
     everywhere = sum(flag != 0 for flag in flags.ints())  # over the whole batch
     met = batch * tokens * (2 * window + 1) + 2 * everywhere * tokens
     outputs = batch * tokens * (weight.shape[1] + 2 * hidden) + everywhere * hidden
@@ -117,7 +123,7 @@ def gated_relative_position_bias(node: Node) -> Cost:
     u * (r * a - 1) + 2.
     """
     q, weight = node.x, node.required(3)
-    rows = prod(q.shape[:-1]) * heads_of(node, "num_heads")
+    rows = prod(q.shape[:-1]) * node.required_attr("num_heads")
     width = weight.shape[1]
     result = node.cost(macs=q.size * width, other_flops=q.size + 2 * rows * width + node.y.size)
     return then(result, activation("sigmoid") + activation("sigmoid") + PerElement(4), rows)

@@ -28,7 +28,7 @@ def matmul_nbits(node: Node) -> Cost:
 
     A weight with no elements stands for a projection that is left out: the output is zeros, or the bias.
     """
-    inner, outer = node.attr("K"), node.attr("N")
+    inner, outer = node.required_attr("K"), node.required_attr("N")
     if node.required(1).size == 0:
         return node.cost()
     product = then(node.cost(macs=node.y.size * inner), DECODE_WITH_ZERO_POINT, inner * outer)
@@ -38,7 +38,7 @@ def matmul_nbits(node: Node) -> Cost:
 @cost("MatMulNBitsMlp", domain="com.microsoft")
 def matmul_nbits_mlp(node: Node) -> Cost:
     """Cost activation(A gate) * (A up) with two N x K weights, after a normalization where there is a scale for it."""
-    inner, outer = node.attr("K"), node.attr("N")
+    inner, outer = node.required_attr("K"), node.required_attr("N")
     product = _normalized(node, macs=2 * node.y.size * inner)
     product = then(product, DECODE_WITH_ZERO_POINT, 2 * inner * outer)
     gated = activation(node.attr("activation", "")) + PerElement(1)
@@ -48,7 +48,7 @@ def matmul_nbits_mlp(node: Node) -> Cost:
 @cost("MatMulNBitsQkv", domain="com.microsoft")
 def matmul_nbits_qkv(node: Node) -> Cost:
     """Cost three products with the same normalized input: K x Nq, and twice K x Nkv."""
-    inner, query, key = node.attr("K"), node.attr("Nq"), node.attr("Nkv")
+    inner, query, key = node.required_attr("K"), node.required_attr("Nq"), node.required_attr("Nkv")
     rows = prod(node.x.shape[:-1])
     product = _normalized(node, macs=rows * inner * (query + 2 * key))
     product = then(product, DECODE_WITH_ZERO_POINT, inner * (query + 2 * key))
@@ -75,7 +75,7 @@ def matmul_nbits_qlora(node: Node) -> Cost:
 
     An empty up weight leaves the adapter out, an empty down weight only its own product.
     """
-    inner, outer = node.attr("K"), node.attr("N")
+    inner, outer = node.required_attr("K"), node.required_attr("N")
     down, up, rank = node.required(3), node.required(5), node.required(4).shape[0]
     weights, macs = inner * outer, node.y.size * inner
     if up.size == 0:
@@ -89,7 +89,7 @@ def matmul_nbits_qlora(node: Node) -> Cost:
 @cost("MatMulBnb4", domain="com.microsoft")
 def matmul_bnb4(node: Node) -> Cost:
     """Cost a product with a weight of FP4 or NF4, in either direction: a code is looked up and multiplied by absmax."""
-    weights = node.attr("K") * node.attr("N")
+    weights = node.required_attr("K") * node.required_attr("N")
     return then(node.cost(macs=node.y.size * node.x.shape[-1]), PerElement(1), weights)
 
 
@@ -126,6 +126,8 @@ def matmul_fp8_weight(node: Node) -> Cost:
 def matmul_packed(node: Node) -> Cost:
     """Cost a product with an N x K weight in a packed format, the global scale, then an activation."""
     global_scale: Tensor | None = node.input(2)
-    product = then(node.cost(macs=node.y.size * node.attr("K")), DECODE, node.attr("K") * node.attr("N"))
+    product = then(
+        node.cost(macs=node.y.size * node.required_attr("K")), DECODE, node.required_attr("K") * node.required_attr("N")
+    )
     scaled = PerElement(1 if global_scale else 0)
     return then(product, scaled + activation(node.attr("activation_type", "none")), node.y.size)

@@ -55,6 +55,7 @@ UNKNOWN = {
     "SparsePagedAttention": "selected",
     "SparseAttentionIndexer": "state",
     "PackedSparseAttentionIndexer": "state",
+    "PackedSparseAttentionIndexerMerge": "selected",
 }
 
 
