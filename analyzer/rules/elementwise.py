@@ -13,13 +13,16 @@ from __future__ import annotations
 
 from neural_cost.analyzer.cost import Cost, Dim
 from neural_cost.analyzer.node import Node, Tensor
-from neural_cost.analyzer.rules.activations import ACTIVATIONS, PerElement
+from neural_cost.analyzer.rules.activations import ACTIVATIONS, PerElement, gated_swish
 from neural_cost.analyzer.rules.registry import CostRule, cost
 
 ONE = PerElement(1)
 SPECIAL = PerElement(1, 1)
 UNIFORM = PerElement(1)
 """One pseudo-random number: ONNX fixes no generator, so a draw is one FLOP by convention."""
+
+DROPPING = UNIFORM + PerElement(3)
+"""Dropout in training: a draw, a comparison with the ratio, a multiply by the mask and one by the scale."""
 
 NOTHING_TO_DO = PerElement(0)
 
@@ -59,9 +62,7 @@ def per_element(node: Node, work: PerElement, elements: Dim | None = None, other
     return node.cost(other_flops=size * work.flops, special_ops=size * work.special, other_type=other_type)
 
 
-def rule_of(work: PerElement) -> CostRule:
-    """Make the rule of an operator that does this work for each output element."""
-
+def _rule_of(work: PerElement) -> CostRule:
     def rule(node: Node) -> Cost:
         return per_element(node, work)
 
@@ -69,7 +70,7 @@ def rule_of(work: PerElement) -> CostRule:
 
 
 for _op_type, _work in PER_ELEMENT.items():
-    cost(_op_type)(rule_of(_work))
+    cost(_op_type)(_rule_of(_work))
 
 
 @cost("Sum", "Max", "Min")
@@ -100,17 +101,13 @@ def gelu(node: Node) -> Cost:
 @cost("Swish")
 def swish(node: Node) -> Cost:
     """Cost x * sigmoid(alpha * x); an alpha of 1 multiplies nothing."""
-    return per_element(node, _swish(node))
+    return per_element(node, ACTIVATIONS["silu" if node.attr("alpha", 1.0) == 1.0 else "quickgelu"])
 
 
 @cost("SwiGLU")
 def swiglu(node: Node) -> Cost:
     """Cost swish(a) * b."""
-    return per_element(node, _swish(node) + ONE)
-
-
-def _swish(node: Node) -> PerElement:
-    return ACTIVATIONS["silu" if node.attr("alpha", 1.0) == 1.0 else "quickgelu"]
+    return per_element(node, gated_swish(node.attr("alpha", 1.0), 0.0, clamps=False))
 
 
 @cost("Cast")
@@ -141,11 +138,10 @@ def dropout(node: Node) -> Cost:
     """Cost nothing at inference, where it is a view, but for a mask that is asked for; in training draw and scale.
 
     Training is asked for by `training_mode` (opset 12 on), or by `is_test` = 0 (its default, before opset 7).
-    There each element costs a draw, a comparison with the ratio, and two multiplies: by the mask and by the scale.
     """
     mode = node.input(2)
     training = any(mode.ints()) if mode else node.version < 7 and not node.attr("is_test", 0)
     if training:
-        return per_element(node, UNIFORM + PerElement(3), node.x.size)
+        return per_element(node, DROPPING, node.x.size)
     mask = node.output(1)
     return node.cost(read_bytes=0, write_bytes=mask.bytes if mask else 0)

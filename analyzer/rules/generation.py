@@ -31,6 +31,7 @@ def eye_like(node: Node) -> Cost:
 
 
 @cost("Range")
+@cost("Range", domain="com.microsoft")
 def range_(node: Node) -> Cost:
     """Cost start + i * delta for each element."""
     return node.cost(other_flops=2 * node.y.size)

@@ -10,7 +10,7 @@ Conventions of traffic, for this module and `movement`:
 
 from __future__ import annotations
 
-from neural_cost.analyzer.cost import Cost, Dim, minimum
+from neural_cost.analyzer.cost import Cost, Dim, ceil_div, minimum
 from neural_cost.analyzer.node import Node
 from neural_cost.analyzer.rules.registry import cost
 
@@ -22,6 +22,7 @@ def partial_read(node: Node, elements: Dim) -> Dim:
 
 
 @cost("Gather", "GatherElements", "GatherND")
+@cost("GatherND", "TorchEmbedding", domain="com.microsoft")
 def gather(node: Node) -> Cost:
     """Cost the elements taken; a table smaller than what is taken from it is read once."""
     return node.cost(read_bytes=partial_read(node, node.y.size))
@@ -63,3 +64,31 @@ def non_zero(node: Node) -> Cost:
 def reverse_sequence(node: Node) -> Cost:
     """Cost a copy in another order."""
     return node.cost()
+
+
+@cost("GatherBlockQuantized", domain="com.microsoft")
+def gather_block_quantized(node: Node) -> Cost:
+    """Cost the packed elements taken, with the scale and zero point of each block, and dequantizing them.
+
+    An element is converted, multiplied by its scale, and has its zero point subtracted where there are any. Values of
+    fewer bits than a byte may be packed in uint8, `bits` each.
+    """
+    data, scales, zeros = node.x, node.required(2), node.input(3)
+    size = node.y.size
+    elements = ceil_div(size * node.attr("bits", 4), 8) if data.dtype == "uint8" else size
+    block = node.attr("block_size", 128) or data.shape[node.attr("quantize_axis", 1)]
+    blocks = ceil_div(size, block)
+    read = data.size_in_bytes(minimum(data.size, elements)) + node.required(1).bytes
+    read = read + scales.size_in_bytes(minimum(scales.size, blocks))
+    if zeros:
+        packed = ceil_div(blocks * node.attr("bits", 4), 8) if zeros.dtype == "uint8" else blocks
+        read = read + zeros.size_in_bytes(minimum(zeros.size, packed))
+    return node.cost(other_flops=size * (3 if zeros else 2), read_bytes=read, other_type=scales.dtype)
+
+
+@cost("GatherPacked", domain="com.microsoft")
+def gather_packed(node: Node) -> Cost:
+    """Cost the packed rows taken, of so many bytes each, and a conversion and a scale for each element."""
+    data, indices = node.x, node.required(1)
+    taken = indices.size * data.shape[-1]
+    return node.cost(other_flops=2 * node.y.size, read_bytes=partial_read(node, taken), other_type=node.y.dtype)

@@ -63,12 +63,22 @@ def _whole(node: Node, tap: PerElement, output: PerElement) -> Cost:
 
 
 @cost("MaxPool")
+@cost("MaxpoolWithMask", domain="com.microsoft")
+@cost("MaxPool", domain="com.microsoft.nchwc")
 def max_pool(node: Node) -> Cost:
     """Cost one comparison for each tap. Indices, where asked for, are by-products: only written."""
     return _windows(node, PerElement(1), PerElement(0))
 
 
+@cost("NhwcMaxPool", domain="com.microsoft")
+def nhwc_max_pool(node: Node) -> Cost:
+    """Cost one comparison for each tap; the channels are the last axis."""
+    read = partial_read(node, elements_read(node, node.x, node.y, first=1))
+    return pool(node, prod(node.attr("kernel_shape")), PerElement(1), PerElement(0), read)
+
+
 @cost("AveragePool")
+@cost("AveragePool", domain="com.microsoft.nchwc")
 def average_pool(node: Node) -> Cost:
     """Cost one add for each tap and a division for each output element."""
     return _windows(node, PerElement(1), PerElement(1, 1))
@@ -81,12 +91,14 @@ def lp_pool(node: Node) -> Cost:
 
 
 @cost("GlobalMaxPool")
+@cost("GlobalMaxPool", domain="com.microsoft.nchwc")
 def global_max_pool(node: Node) -> Cost:
     """Cost one comparison for each input element."""
     return _whole(node, PerElement(1), PerElement(0))
 
 
 @cost("GlobalAveragePool")
+@cost("GlobalAveragePool", domain="com.microsoft.nchwc")
 def global_average_pool(node: Node) -> Cost:
     """Cost one add for each input element and a division for each output element."""
     return _whole(node, PerElement(1), PerElement(1, 1))

@@ -34,6 +34,7 @@ def mode_of(node: Node, default: str) -> str:
 
 
 @cost("Resize", "Upsample")
+@cost("Upsample", domain="com.microsoft.nchwc")
 def resize(node: Node) -> Cost:
     """Cost a weighted sum over the taps of the axes that change size; nearest moves data alone.
 
@@ -64,6 +65,7 @@ def _interpolates(node: Node, axis: int) -> bool:
 
 
 @cost("GridSample")
+@cost("GridSample", domain="com.microsoft")
 def grid_sample(node: Node) -> Cost:
     """Cost for each grid point its coordinates and weights, and for each channel the weighted sum of the taps."""
     mode = mode_of(node, "linear")
@@ -98,3 +100,14 @@ def roi_align(node: Node) -> Cost:
     points = node.y.shape[0] * prod(node.y.shape[2:]) * samples
     flops = size * samples * 2 * 4 + averages + points * (2 * COORDINATE_FLOPS["linear"] + 4)
     return node.cost(other_flops=flops, special_ops=averages, read_bytes=partial_read(node, size * samples * 4))
+
+
+@cost("CropAndResize", domain="com.microsoft")
+def crop_and_resize(node: Node) -> Cost:
+    """Cost for each point of each crop its coordinates and weights, and for each channel the weighted sum."""
+    mode = mode_of(node, "bilinear")
+    size, points = node.y.size, node.y.shape[0] * prod(node.y.shape[2:])
+    taps = TAPS[mode] ** 2
+    weights, sums = (taps, 2 * taps - 1) if taps > 1 else (0, 0)
+    flops = points * (2 * COORDINATE_FLOPS[mode] + weights) + size * sums
+    return node.cost(other_flops=flops, read_bytes=partial_read(node, size * taps))

@@ -38,6 +38,7 @@ def top_k(node: Node) -> Cost:
 
 
 @cost("Unique")
+@cost("Unique", domain="com.microsoft")
 def unique(node: Node) -> Cost:
     """Cost sorting, and comparing each with the one before it; along an axis, whole slices are compared.
 
@@ -47,3 +48,27 @@ def unique(node: Node) -> Cost:
     items = node.x.size if axis is None else node.x.shape[axis]
     width = 1 if axis is None else prod(dim for i, dim in enumerate(node.x.shape) if i != axis % node.x.rank)
     return node.cost(other_flops=(sort(items) + items) * width)
+
+
+OVERLAP = 19
+"""FLOPs of comparing the overlap of two boxes with a threshold.
+
+Intersection: two max, two min, two subtracts, two clamps, a multiply. Two areas: two subtracts and a multiply each.
+Union: an add and a subtract. The ratio and its comparison.
+"""
+
+
+@cost("NonMaxSuppression")
+def non_max_suppression(node: Node) -> Cost:
+    """Cost a threshold for each score, sorting each class, and each selected box's overlap with every box.
+
+    How many boxes are selected is data: it is the first dimension of the output, and stays a symbol until it is
+    bound. Corners are computed first where boxes are given by centers: two multiplies, two subtracts and two adds.
+    """
+    boxes, scores = node.required(0), node.required(1)
+    count = boxes.shape[-2]
+    lists = prod(scores.shape[:-1])
+    corners = 6 * prod(boxes.shape[:-1]) if node.attr("center_point_box", 0) else 0
+    overlaps = node.y.shape[0] * count
+    threshold = scores.size if node.input(4) else 0
+    return node.cost(other_flops=corners + threshold + lists * sort(count) + OVERLAP * overlaps, special_ops=overlaps)

@@ -19,6 +19,7 @@ ROWS = [
     # EXP and a running sum of 2 x 10 classes; 5 samples of a draw, a multiply and ceil(log2(10)) comparisons
     Row("multinomial", "Multinomial", [(2, 10)], [((2, 5), "int32")], {"sample_size": 5},
         other=2 * 20 + (2 * 5) * (2 + 4), special=20, write=40),
+    Row("contrib_range", "Range", [((), "int32")] * 3, [((5,), "int32")], domain="com.microsoft", other=2 * 5),
 ]  # fmt: skip
 
 

@@ -22,6 +22,27 @@ ROWS = [
     Row("one_hot", "OneHot", [((6,), "int64"), ((), "int64"), (2,)], [(6, 10)], read=6 * 8 + 8 + 2 * 4, write=4 * 60),
     Row("non_zero", "NonZero", [(3, 5)], [((2, 4), "int64")], other=15, read=4 * 15, write=8 * 8),  # x != 0
     Row("reverse_sequence", "ReverseSequence", [(7, 2), ((2,), "int64")], [(7, 2)], read=4 * 14 + 16, write=4 * 14),
+    Row("contrib_gather_nd", "GatherND", [(5, 6), ((3, 1), "int64")], [(3, 6)], domain="com.microsoft",
+        read=4 * 18 + 8 * 3, write=4 * 18),
+    Row("torch_embedding", "TorchEmbedding", [(100, 8), ((3,), "int64")], [(3, 8)], domain="com.microsoft",
+        read=4 * 24 + 8 * 3, write=4 * 24),
+    # 3 rows of 64: 4 bits each, a scale of 2 bytes and a zero point of 4 bits for each block of 32; subtract, too
+    Row("gather_block_int4", "GatherBlockQuantized",
+        [((100, 64), "uint4"), ((3,), "int64"), ((100, 2), "float16"), ((100, 2), "uint4")], [((3, 64), "float16")],
+        {"block_size": 32, "quantize_axis": 1}, domain="com.microsoft",
+        other=3 * 192, read=192 // 2 + 3 * 8 + 6 * 2 + 6 // 2, write=2 * 192, other_type="float16"),
+    # the same packed in bytes, without zero points: convert, multiply
+    Row("gather_block_packed", "GatherBlockQuantized", [((100, 32), "uint8"), ((3,), "int64"), (100, 2)], [(3, 64)],
+        {"block_size": 32, "quantize_axis": 1}, domain="com.microsoft",
+        other=2 * 192, read=96 + 3 * 8 + 6 * 4, other_type="float32"),
+    Row("gather_block_packed_zeros", "GatherBlockQuantized",
+        [((100, 32), "uint8"), ((3,), "int64"), (100, 2), ((100, 1), "uint8")], [(3, 64)],
+        {"block_size": 32, "quantize_axis": 1}, domain="com.microsoft", other=3 * 192, read=96 + 3 * 8 + 6 * 4 + 3),
+    Row("gather_block_whole_row", "GatherBlockQuantized", [((100, 64), "float8e4m3fn"), ((3,), "int64"), (100, 1)],
+        [(3, 64)], {"block_size": 0, "quantize_axis": 1}, domain="com.microsoft",
+        other=2 * 192, read=192 + 3 * 8 + 3 * 4),
+    Row("gather_packed", "GatherPacked", [((100, 36), "uint8"), ((3,), "int64")], [((3, 64), "bfloat16")], {"K": 64},
+        domain="com.microsoft", other=2 * 192, read=3 * 36 + 3 * 8, write=2 * 192, other_type="bfloat16"),
 ]  # fmt: skip
 
 

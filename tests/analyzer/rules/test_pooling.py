@@ -33,6 +33,18 @@ ROWS = [
     Row("global_lp_pool", "GlobalLpPool", [X], [(2, 3, 1, 1)], other=2 * 3 * (64 * 2 + 1), special=2 * 3),
     Row("max_unpool", "MaxUnpool", [(1, 1, 2, 2), ((1, 1, 2, 2), "int64")], [(1, 1, 4, 4)],
         {"kernel_shape": [2, 2]}, read=4 * 4 + 4 * 8, write=4 * 16),
+    Row("nhwc_max_pool", "NhwcMaxPool", [((2, 8, 8, 3), "uint8")], [((2, 4, 4, 3), "uint8")],
+        {"kernel_shape": [1, 2], "strides": [2, 2]}, domain="com.microsoft",
+        other=(2 * 4 * 4 * 3) * 2, read=2 * 4 * 8 * 3, write=96),  # every other row
+    Row("max_pool_with_mask", "MaxpoolWithMask", [X, (X, "int32")], [(2, 3, 7, 7)], {"kernel_shape": [2, 2]},
+        domain="com.microsoft", other=(2 * 3 * 7 * 7) * 4, read=2 * 4 * 384),
+    Row("blocked_max_pool", "MaxPool", [X], [(2, 3, 7, 7)], {"kernel_shape": [2, 2]}, domain="com.microsoft.nchwc",
+        other=(2 * 3 * 7 * 7) * 4),
+    Row("blocked_average_pool", "AveragePool", [X], [(2, 3, 7, 7)], {"kernel_shape": [2, 2]},
+        domain="com.microsoft.nchwc", other=(2 * 3 * 7 * 7) * 5, special=2 * 3 * 7 * 7),
+    Row("blocked_global_max_pool", "GlobalMaxPool", [X], [(2, 3, 1, 1)], domain="com.microsoft.nchwc", other=6 * 64),
+    Row("blocked_global_average_pool", "GlobalAveragePool", [X], [(2, 3, 1, 1)], domain="com.microsoft.nchwc",
+        other=6 * 65, special=6),
 ]  # fmt: skip
 
 

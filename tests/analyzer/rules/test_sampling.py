@@ -45,6 +45,15 @@ ROWS = [
         other=60 * (4 * 8 + 1) + (5 * 2 * 2 * 4) * (2 * 5 + 4), special=60, read=4 * (192 + 20) + 8 * 5),
     Row("roi_align_max", "RoiAlign", [(1, 3, 8, 8), (5, 4), ((5,), "int64")], [(5, 3, 2, 2)],
         {"sampling_ratio": 1, "mode": "max"}, other=60 * 8 + 20 * 14),
+    Row("contrib_grid_sample", "GridSample", [X, (1, 4, 5, 2)], [(1, 3, 4, 5)], domain="com.microsoft",
+        other=20 * (2 * 5 + 4) + 60 * 7),
+    Row("blocked_upsample", "Upsample", [X], [(1, 3, 16, 16)], {"mode": "linear"}, domain="com.microsoft.nchwc",
+        other=768 * 7),
+    # 5 crops of 2 x 2 points: 2 coordinates, 4 weights; 4 multiplies and 3 adds for each value
+    Row("crop_and_resize", "CropAndResize", [X, (5, 4), ((5,), "int32"), ((2,), "int32")], [(5, 3, 2, 2)],
+        domain="com.microsoft", other=20 * (2 * 5 + 4) + 60 * 7, read=4 * (192 + 20) + 4 * 5 + 4 * 2),
+    Row("crop_and_resize_nearest", "CropAndResize", [X, (5, 4), ((5,), "int32"), ((2,), "int32")], [(5, 3, 2, 2)],
+        {"mode": "nearest"}, domain="com.microsoft", other=20 * (2 * 3), read=4 * (60 + 20) + 4 * 5 + 4 * 2),
 ]  # fmt: skip
 
 

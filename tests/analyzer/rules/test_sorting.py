@@ -15,6 +15,14 @@ ROWS = [
     Row("unique", "Unique", [(3, 4)], [(7,)], other=12 * 4 + 12, read=48, write=28),
     # 3 rows of 4 elements, ceil(log2(3)) = 2
     Row("unique_rows", "Unique", [(3, 4)], [(2, 4)], {"axis": 0}, other=(3 * 2 + 3) * 4),
+    Row("contrib_unique", "Unique", [(12,)], [(7,), ((12,), "int64"), ((7,), "int64")], domain="com.microsoft",
+        other=12 * 4 + 12),
+    # 2 x 3 lists of 10 boxes sorted in ceil(log2(10)) = 4 steps; 8 selected boxes against 10
+    Row("nms", "NonMaxSuppression", [(2, 10, 4), (2, 3, 10)], [((8, 3), "int64")],
+        other=(2 * 3) * (10 * 4) + (8 * 10) * 19, special=8 * 10, read=4 * (80 + 60), write=8 * 24),
+    # a threshold for each of 60 scores; corners of 20 boxes
+    Row("nms_centers", "NonMaxSuppression", [(2, 10, 4), (2, 3, 10), ((1,), "int64"), (1,), (1,)], [((8, 3), "int64")],
+        {"center_point_box": 1}, other=60 + 20 * 6 + (2 * 3) * (10 * 4) + (8 * 10) * 19, special=8 * 10),
 ]  # fmt: skip
 
 

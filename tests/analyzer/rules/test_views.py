@@ -16,6 +16,8 @@ ROWS = [
     Row("shape", "Shape", [X], [((2,), "int64")], read=0, write=16),
     Row("size", "Size", [X], [((), "int64")], read=0, write=8),
     Row("optional_has_element", "OptionalHasElement", [X], [((), "bool")], read=0, write=1),
+    Row("expand_dims", "ExpandDims", [X, ((), "int32")], [(2, 1, 3)], domain="com.microsoft", read=0, write=0),
+    Row("sample_op", "SampleOp", [X], [X], domain="com.microsoft", read=0, write=0),
 ]  # fmt: skip
 
 
