@@ -36,7 +36,7 @@ def skip_simplified_layer_normalization(node: Node) -> Cost:
 def _group_norm(node: Node, *added: Tensor | None) -> Cost:
     """Cost adding what is there, standardizing each group, scale, bias, and the activation SiLU where it is on."""
     size = node.x.size
-    work = standardize(size, node.x.shape[0] * node.attr("groups", 1))
+    work = standardize(size, node.x.shape[0] * node.required_attr("groups"))
     after = ACTIVATIONS["silu"] if node.attr("activation", 0) else PerElement(0)
     flops = affine(size, *added) + affine(size, node.input(1), node.input(2)) + size * after.flops
     return finish(node, Work(work.flops, work.special + size * after.special), flops)

@@ -15,10 +15,10 @@ def tf_idf_vectorizer(node: Node) -> Cost:
 
     A length of one has no skips. The modes IDF and TFIDF multiply each output by its weight.
     """
-    shortest, longest = node.attr("min_gram_length", 1), node.attr("max_gram_length", 1)
-    skips = node.attr("max_skip_count", 0)
+    shortest, longest = node.required_attr("min_gram_length"), node.required_attr("max_gram_length")
+    skips = node.required_attr("max_skip_count")
     starts = sum(1 if length == 1 else skips + 1 for length in range(shortest, longest + 1))
-    weighted = node.attr("mode", "TF") != "TF"
+    weighted = node.required_attr("mode") != "TF"
     return node.cost(other_flops=node.x.size * starts + (node.y.size if weighted else 0))
 
 
@@ -39,7 +39,7 @@ def ngram_hash_mapping(node: Node) -> Cost:
     `head_offsets` adds one to each id. The remainder is a division.
     """
     offsets = node.input(4 if node.op_type == "NGramHashMapping" else 5)
-    order, ids = node.attr("max_ngram_size", 2), node.y.size
+    order, ids = node.required_attr("max_ngram_size"), node.y.size
     flops = node.x.size * (2 * order - 1) + ids * (2 if offsets else 1)
     return node.cost(other_flops=flops, special_ops=ids)
 
@@ -47,4 +47,4 @@ def ngram_hash_mapping(node: Node) -> Cost:
 @cost("NGramRepeatBlock", domain="com.microsoft")
 def ngram_repeat_block(node: Node) -> Cost:
     """Cost comparing the last n - 1 tokens with those before each position, in full, and a copy of the scores."""
-    return node.cost(other_flops=node.x.size * (node.attr("ngram_size", 1) - 1))
+    return node.cost(other_flops=node.x.size * (node.required_attr("ngram_size") - 1))

@@ -77,7 +77,7 @@ def instance_normalization(node: Node) -> Cost:
 @cost("GroupNormalization")
 def group_normalization(node: Node) -> Cost:
     """Cost standardizing each group of channels of each sample, scale and bias."""
-    size, rows = node.x.size, node.x.shape[0] * node.attr("num_groups", 1)
+    size, rows = node.x.size, node.x.shape[0] * node.required_attr("num_groups")
     return finish(node, standardize(size, rows), affine(size, node.input(1), node.input(2)))
 
 
@@ -114,7 +114,7 @@ def lrn(node: Node) -> Cost:
     For each element: its square, `size` adds, a multiply, an add, a power and a division.
     """
     size = node.x.size
-    return node.cost(other_flops=size * (node.attr("size", 0) + 5), special_ops=2 * size)
+    return node.cost(other_flops=size * (node.required_attr("size") + 5), special_ops=2 * size)
 
 
 @cost("LpNormalization")

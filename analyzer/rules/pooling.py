@@ -22,7 +22,7 @@ def covered(source: Dim, target: Dim, kernel: int, stride: int, dilation: int) -
 
 def elements_read(node: Node, source: Tensor, target: Tensor, first: int = 2) -> Dim:
     """Count the input elements that windows cover, with spatial axes from `first` on."""
-    kernel = node.attr("kernel_shape")
+    kernel = node.required_attr("kernel_shape")
     ones = [1] * len(kernel)
     axes = zip(
         source.shape[first:],
@@ -55,7 +55,7 @@ def pool(node: Node, taps: Dim, tap: PerElement, output: PerElement, read_bytes:
 
 def _windows(node: Node, tap: PerElement, output: PerElement) -> Cost:
     read = partial_read(node, elements_read(node, node.x, node.y))
-    return pool(node, prod(node.attr("kernel_shape")), tap, output, read)
+    return pool(node, prod(node.required_attr("kernel_shape")), tap, output, read)
 
 
 def _whole(node: Node, tap: PerElement, output: PerElement) -> Cost:
@@ -74,7 +74,7 @@ def max_pool(node: Node) -> Cost:
 def nhwc_max_pool(node: Node) -> Cost:
     """Cost one comparison for each tap; the channels are the last axis."""
     read = partial_read(node, elements_read(node, node.x, node.y, first=1))
-    return pool(node, prod(node.attr("kernel_shape")), PerElement(1), PerElement(0), read)
+    return pool(node, prod(node.required_attr("kernel_shape")), PerElement(1), PerElement(0), read)
 
 
 @cost("AveragePool")

@@ -98,7 +98,7 @@ def quantized_average_pool(node: Node) -> Cost:
     """Cost an add for each tap and a division for each output element; elements that are read are dequantized."""
     x, out = dequantize(node.input(2)), quantize(node.input(4))
     read = elements_read(node, node.x, node.y, first=1 if node.attr("channels_last", 0) else 2)
-    taps = PerElement(prod(node.attr("kernel_shape")))
+    taps = PerElement(prod(node.required_attr("kernel_shape")))
     return _sum(node, (read, x), (node.y.size, taps + SPECIAL + out), read_bytes=partial_read(node, read))
 
 

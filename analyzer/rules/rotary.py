@@ -65,6 +65,6 @@ def rms_norm_rotary(node: Node) -> Cost:
     rows = prod(node.x.shape[:-1])
     elements = rows * (node.attr("input_width", 0) or node.x.shape[-1])
     work = divide_by_rms(elements, rows)
-    flops = work.flops + affine(elements, node.input(1)) + TURN * rows * node.attr("rotary_embedding_dim", 0)
+    flops = work.flops + affine(elements, node.input(1)) + TURN * rows * node.required_attr("rotary_embedding_dim")
     read = node.x.size_in_bytes(elements) + node.read_bytes - node.x.bytes
     return node.cost(other_flops=flops, special_ops=work.special, read_bytes=read, other_type="float32")

@@ -13,7 +13,7 @@ ROWS = [
         {"mode": "TF", "min_gram_length": 1, "max_gram_length": 2, "max_skip_count": 2}, other=10 * (1 + 3),
         read=80, write=24),
     Row("tf_idf", "TfIdfVectorizer", [((10,), "int64")], [(6,)],
-        {"mode": "TFIDF", "min_gram_length": 2, "max_gram_length": 3}, other=10 * 2 + 6),
+        {"mode": "TFIDF", "min_gram_length": 2, "max_gram_length": 3, "max_skip_count": 0}, other=10 * 2 + 6),
     # a block of 4 bytes: 3 multiplies, 2 rotations of 3, exclusive or, add; to finish: 4 exclusive ors, 3 shifts, 2
     Row("murmur", "MurmurHash3", [((5,), "int32")], [((5,), "uint32")], domain=MS, other=5 * (11 + 9), read=20,
         write=20, other_type="uint32"),
