@@ -1,0 +1,97 @@
+"""A CPU as a device: peak = cores x FLOPs per cycle x clock, from what the machine says of itself.
+
+The FLOPs per cycle come from `data/cpu_uarch.csv`, by microarchitecture and instruction set. DRAM bandwidth stands in
+no such table and is unknown until it is measured, but for Apple's chips, whose vendor states it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from neural_cost.analyzer.cpu_info import CpuInfo
+from neural_cost.analyzer.cpu_rates import GroupRates, group_rates
+from neural_cost.analyzer.device import Device
+from neural_cost.analyzer.device_table import find_device
+from neural_cost.analyzer.errors import DeviceError
+
+
+def cpu_device(info: CpuInfo) -> Device:
+    """Turn what a machine says of its CPU into a device of kind "datasheet".
+
+    Peaks count the cores that the process may use, at the highest clock known. Nothing is invented: a core of
+    unknown rate or clock leaves the peaks out, and notes say what is missing or may be exceeded.
+    """
+    rates = [group_rates(info, group) for group in info.groups]
+    known = [rate for rate in rates if rate is not None]
+    peaks = _peaks(info, known) if known and len(known) == len(rates) else {}
+    bandwidth = _apple_bandwidth(info)
+    return Device(
+        name=_name(info, known),
+        kind="datasheet",
+        vendor=info.vendor,
+        type="cpu",
+        peaks=peaks,
+        bandwidth_curve=((0, bandwidth),) if bandwidth else (),
+        memory_bytes=info.memory_bytes,
+        source="; ".join(dict.fromkeys(rate.source for rate in known)),
+        confidence=_confidence(info, known),
+        notes=tuple(_notes(info, known, peaks, bandwidth)),
+    )
+
+
+def _peaks(info: CpuInfo, rates: list[GroupRates]) -> dict[str, float]:
+    """FLOP/s by type: the sum over groups, the fastest first, up to the CPU time that a cgroup allows."""
+    left = float(info.cores) if info.quota_cpus is None else min(info.cores, info.quota_cpus)
+    peaks: dict[str, float] = {}
+    for rate in sorted(rates, key=lambda rate: rate.per_second("float32"), reverse=True):
+        used = min(left, rate.cores)
+        left -= used
+        for kind in rate.per_cycle:
+            peaks[kind] = peaks.get(kind, 0.0) + used * rate.per_second(kind) + rate.shared_per_second(kind)
+    return peaks
+
+
+def _name(info: CpuInfo, rates: list[GroupRates]) -> str:
+    uarch = " + ".join(dict.fromkeys(rate.uarch for rate in rates))
+    cores = f"{info.cores} core{'' if info.cores == 1 else 's'}"
+    return f"{info.name} ({f'{uarch}, ' if uarch else ''}{cores})"
+
+
+def _clock_is_highest(info: CpuInfo) -> bool:
+    return all(group.max_mhz is not None for group in info.groups)
+
+
+def _confidence(info: CpuInfo, rates: list[GroupRates]) -> str:
+    """That of the least certain rate; low where a turbo may exceed the clock."""
+    if not rates or not _clock_is_highest(info):
+        return "low"
+    return min((rate.confidence for rate in rates), key=("low", "medium", "high").index)
+
+
+def _notes(
+    info: CpuInfo, rates: list[GroupRates], peaks: Mapping[str, float], bandwidth: float | None
+) -> Iterable[str]:
+    """What a reader of a bound on this device must know."""
+    yield from dict.fromkeys(note for rate in rates for note in rate.notes)
+    if not peaks:
+        yield "peaks unknown: the table has no FLOPs per cycle for this CPU, or its clock is not known"
+    elif not _clock_is_highest(info):
+        mhz = max(group.mhz or 0 for group in info.groups)
+        yield f"the machine does not tell its highest clock: {mhz:.0f} MHz is assumed, and a turbo can exceed it"
+    if info.quota_cpus is not None and info.quota_cpus < info.cores:
+        yield (
+            f"a cgroup allows {info.quota_cpus:g} of {info.cores} cores: peaks are those of a sustained run, and a"
+            " run shorter than the quota's period can exceed them"
+        )
+    if bandwidth is None:
+        yield "DRAM bandwidth unknown: no table states it and it has not been measured, so no bound counts bytes"
+
+
+def _apple_bandwidth(info: CpuInfo) -> float | None:
+    """Bytes/s of an Apple chip's memory, which its CPU and GPU share; None for other CPUs."""
+    if not info.name.startswith("Apple M"):
+        return None
+    try:
+        return find_device(info.name).memory_bandwidth
+    except DeviceError:
+        return None

@@ -1,0 +1,220 @@
+"""Roofline: the time below which a device cannot do some work.
+
+Three bounds, in rising order, each true under its own assumption:
+
+- floor: the whole model at once; max(FLOPs / peak, compulsory bytes / bandwidth). Perfect fusion and overlap.
+- fused: the sum of that over fusion groups, whose inner tensors stay in the kernel.
+- per op: the sum over nodes; each reads its inputs and writes its outputs.
+
+Where a peak or the bandwidth is unknown, its part is left out: what remains is still a lower bound, and the record
+says what is missing. On a datasheet device the bandwidth is that of DRAM, so fused and per-op hold as far as each
+kernel's data comes from DRAM and goes back to it.
+
+Source of the model: Williams, Waterman, Patterson, "Roofline: an insightful visual performance model", CACM 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Literal
+
+from neural_cost.analyzer.device import Device, DeviceKind
+
+LimitedBy = Literal["compute", "memory", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Work of one kernel: a node, a fusion group, or a whole model.
+
+    Attributes:
+        flops_by_type: FLOPs under the element type that they run in; a MAC is 2.
+        bytes_moved: traffic of one execution.
+        repeats: executions; the counts above are those of one.
+    """
+
+    flops_by_type: Mapping[str, int]
+    bytes_moved: int
+    repeats: int = 1
+
+    @property
+    def flops(self) -> int:
+        """FLOPs of one execution, over types."""
+        return sum(self.flops_by_type.values())
+
+    @property
+    def intensity(self) -> float | None:
+        """FLOPs per byte; None where nothing is moved."""
+        return self.flops / self.bytes_moved if self.bytes_moved else None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelBound:
+    """Lower bound of one kernel, over its repeats.
+
+    Attributes:
+        compute_s: FLOPs / peak, summed over the types whose peak is known; None when there are FLOPs and no peak.
+        memory_s: bytes / bandwidth; None when there are bytes and the bandwidth is unknown.
+        missing: what was left out: "peak of string", "bandwidth".
+    """
+
+    compute_s: float | None
+    memory_s: float | None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float | None:
+        """The larger part that is known; None when neither is."""
+        return max((part for part in (self.compute_s, self.memory_s) if part is not None), default=None)
+
+    @property
+    def limited_by(self) -> LimitedBy:
+        """What takes longer; "unknown" where a part is missing that could be it, or where there is no work."""
+        compute, memory = self.compute_s, self.memory_s
+        if compute is None or memory is None or compute == memory == 0:
+            return "unknown"
+        if compute >= memory:
+            return "compute"
+        return "unknown" if self.missing else "memory"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """Lower bounds of a model's time on a device, in seconds; None where nothing that it needs is known.
+
+    Attributes:
+        device: its name.
+        kind: of the device's figures, "datasheet" or "measured".
+        cold: the bandwidth is DRAM's, so the bounds hold for data that no cache has.
+        floor_s: the whole model at once.
+        fused_s: the sum over fusion groups; None also when no groups were given.
+        per_op_s: the sum over nodes.
+        limited_by: what the floor is made of.
+        compute_s: compute part of the floor.
+        memory_s: memory part of the floor.
+        intensity: FLOPs / compulsory bytes of the model.
+        ridge: FLOPs / byte above which this mix of types is limited by compute; None when a part is unknown.
+        missing: peaks and bandwidths that are left out.
+        notes: the device's.
+    """
+
+    device: str
+    kind: DeviceKind
+    cold: bool
+    floor_s: float | None
+    fused_s: float | None
+    per_op_s: float | None
+    limited_by: LimitedBy
+    compute_s: float | None
+    memory_s: float | None
+    intensity: float | None
+    ridge: float | None
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field by its name."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return {**fields, "missing": list(self.missing), "notes": list(self.notes)}
+
+    def __str__(self) -> str:
+        """The bounds and what limits the floor, in one line."""
+        named = (("floor", self.floor_s), ("fused", self.fused_s), ("per op", self.per_op_s))
+        parts = ", ".join(f"{name} {seconds * 1e3:.4g} ms" for name, seconds in named if seconds is not None)
+        left_out = f"; left out: {', '.join(self.missing)}" if self.missing else ""
+        state = "cold, " if self.cold else ""
+        return f"{self.device} ({state}{self.kind}): {parts or 'unknown'}; limited by {self.limited_by}{left_out}"
+
+    def _repr_html_(self) -> str:
+        """The line for a notebook."""
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def kernel_bound(work: Work, device: Device) -> KernelBound:
+    """Bound one kernel: FLOPs of different types take turns, arithmetic and traffic overlap.
+
+    The bandwidth is the one at the bytes of one execution.
+    """
+    flops = {kind: count for kind, count in work.flops_by_type.items() if count > 0}
+    peaks = {kind: device.peak(kind) for kind in flops}
+    times = [flops[kind] / peak for kind, peak in peaks.items() if peak is not None]
+    bandwidth = device.bandwidth(work.bytes_moved)
+    memory = 0.0 if work.bytes_moved == 0 else None if bandwidth is None else work.bytes_moved / bandwidth
+    missing = [f"peak of {kind}" for kind, peak in peaks.items() if peak is None]
+    return KernelBound(
+        compute_s=work.repeats * sum(times) if times or not flops else None,
+        memory_s=None if memory is None else work.repeats * memory,
+        missing=tuple(missing + ["bandwidth"] * (memory is None)),
+    )
+
+
+def bounds(
+    nodes: Iterable[Work], compulsory_bytes: int, device: Device, fusion_groups: Iterable[Work] | None = None
+) -> Bound:
+    """Bound a model: its nodes, the bytes that nothing can save, and, once they are known, its fusion groups.
+
+    `fusion_groups` has every node's work exactly once, a node outside any group being a group of its own; the bytes
+    of a group are those that enter and leave it. Each bound is at least the one before it, since a lower bound under
+    fewer assumptions holds under more: this matters where the bandwidth falls with the size of the working set.
+    """
+    nodes = list(nodes)
+    whole = _whole(nodes, compulsory_bytes)
+    floor = kernel_bound(whole, device)
+    groups = None if fusion_groups is None else [kernel_bound(work, device) for work in fusion_groups]
+    each = [kernel_bound(work, device) for work in nodes]
+    fused_s = None if groups is None else _at_least(_sum(groups), floor.seconds)
+    missing = [name for part in (floor, *(groups or ()), *each) for name in part.missing]
+    return Bound(
+        device=device.name,
+        kind=device.kind,
+        cold=device.cold,
+        floor_s=floor.seconds,
+        fused_s=fused_s,
+        per_op_s=_at_least(_sum(each), floor.seconds if fused_s is None else fused_s),
+        limited_by=floor.limited_by,
+        compute_s=floor.compute_s,
+        memory_s=floor.memory_s,
+        intensity=whole.intensity,
+        ridge=_mix_ridge(whole, floor, device),
+        missing=tuple(dict.fromkeys(missing)),
+        notes=device.notes,
+    )
+
+
+def ridge_point(device: Device, compute_type: str, working_set: int = 0) -> float | None:
+    """FLOPs / byte above which work of one type is limited by compute; None when the peak or bandwidth is unknown.
+
+    `working_set` picks the bandwidth; on a datasheet device it does not matter.
+    """
+    peak, bandwidth = device.peak(compute_type), device.bandwidth(working_set)
+    return None if peak is None or bandwidth is None else peak / bandwidth
+
+
+def _whole(nodes: Iterable[Work], compulsory_bytes: int) -> Work:
+    """The model as one kernel."""
+    flops: dict[str, int] = {}
+    for work in nodes:
+        for kind, count in work.flops_by_type.items():
+            flops[kind] = flops.get(kind, 0) + work.repeats * count
+    return Work(flops, compulsory_bytes)
+
+
+def _sum(parts: Iterable[KernelBound]) -> float | None:
+    """Sum what is known; None when there are parts and nothing is known of any."""
+    parts = list(parts)
+    known = [part.seconds for part in parts if part.seconds is not None]
+    return sum(known) if known or not parts else None
+
+
+def _at_least(seconds: float | None, lower: float | None) -> float | None:
+    return max((bound for bound in (seconds, lower) if bound is not None), default=None)
+
+
+def _mix_ridge(work: Work, floor: KernelBound, device: Device) -> float | None:
+    """Intensity at which the model's own mix of types takes as long to compute as to move."""
+    bandwidth = device.bandwidth(work.bytes_moved)
+    if not floor.compute_s or bandwidth is None or any(name != "bandwidth" for name in floor.missing):
+        return None
+    return work.flops / floor.compute_s / bandwidth
