@@ -1,1 +1,50 @@
-"""neural-cost: what a neural network costs, and how fast it could run."""
+"""neural-cost: what a neural network costs, and how fast it could run.
+
+Names load on first use, so that importing the package imports neither onnx nor a framework.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neural_cost.analyzer.analyze import analyze as analyze
+    from neural_cost.analyzer.errors import BackendError as BackendError
+    from neural_cost.analyzer.errors import BudgetExceeded as BudgetExceeded
+    from neural_cost.analyzer.errors import DeviceError as DeviceError
+    from neural_cost.analyzer.errors import DimensionError as DimensionError
+    from neural_cost.analyzer.errors import ExportError as ExportError
+    from neural_cost.analyzer.errors import ModelError as ModelError
+    from neural_cost.analyzer.errors import NeuralCostError as NeuralCostError
+    from neural_cost.analyzer.report import Report as Report
+
+__version__ = "0.1.0"
+
+_HOMES = {"analyze": "analyzer.analyze", "Report": "analyzer.report"} | dict.fromkeys(
+    (
+        "NeuralCostError",
+        "ModelError",
+        "DimensionError",
+        "ExportError",
+        "BackendError",
+        "DeviceError",
+        "BudgetExceeded",
+    ),
+    "analyzer.errors",
+)
+
+__all__ = [  # noqa: PLE0604, RUF022 - the lazy names, and the version
+    *_HOMES,
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,187 @@
+"""File -> Model: weights stay on disk, nodes are sorted, functions are inlined, bad files are refused."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import onnx
+import onnx_ir as ir
+from onnx_ir.passes.common import InlinePass
+
+from neural_cost.analyzer.errors import ModelError
+
+MAX_INLINED_NODES = 2_000_000  # functions that call functions grow exponentially: a small file may not fill memory
+
+
+@dataclass(slots=True)
+class Model:
+    """A loaded model: the graph, where it came from, and what a reader should know about how it was read."""
+
+    path: str
+    ir: ir.Model
+    file_index: dict[ir.Node, int]
+    notes: list[str] = field(default_factory=list)
+    unnamed: dict[ir.Value, str] = field(default_factory=dict)
+
+    @property
+    def opset(self) -> int:
+        """Version of the default domain."""
+        return self.ir.opset_imports.get("", 1)
+
+
+@contextmanager
+def paused_gc() -> Iterator[None]:
+    """Hold the cyclic garbage collector: it walks the growing graph again and again, which is quadratic."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Load an ONNX file without its external data.
+
+    Raises:
+        ModelError: the file is missing, not a file, not ONNX, has no graph, is cyclic, or points outside its folder.
+    """
+    file = Path(path)
+    proto = _read(file)
+    notes = _opsets(proto)
+    _check_external_data(proto, file)
+    try:
+        model = ir.from_proto(proto)
+    except Exception as error:
+        raise ModelError(f"{file} is not a valid ONNX model ({_first_line(error)}); export it again.") from error
+    _locate_external_data(model, file)
+    _inline_functions(model, file)
+    index = {node: i for i, node in enumerate(model.graph)}
+    try:
+        model.graph.sort()
+    except ValueError as error:
+        raise ModelError(
+            f"{file}: the graph has a cycle, so no order of its nodes can run; export it again."
+        ) from error
+    return Model(str(file), model, index, notes)
+
+
+def _read(file: Path) -> onnx.ModelProto:
+    if not file.exists():
+        raise ModelError(f"{file} does not exist; give the path of an .onnx file.")
+    if file.is_dir():
+        raise ModelError(f"{file} is a directory; give the path of an .onnx file in it.")
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{file} cannot be read ({error.strerror}).") from error
+    if not data:
+        raise ModelError(f"{file} is empty; export or download the model again.")
+    proto = onnx.ModelProto()
+    try:
+        proto.ParseFromString(data)
+    except Exception as error:
+        raise ModelError(
+            f"{file} is not an ONNX file, or is cut off: its protobuf cannot be read; export or download it again."
+        ) from error
+    if not proto.HasField("graph") or not (proto.graph.node or proto.graph.output):
+        raise ModelError(f"{file} holds no graph: it is not an ONNX model; export or download it again.")
+    _check_tensors(proto, file)
+    return proto
+
+
+def _check_tensors(proto: onnx.ModelProto, file: Path) -> None:
+    """Refuse names made twice, and names that nobody makes, before the graph is built on them."""
+    graph = proto.graph
+    made = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
+    made |= {tensor.values.name for tensor in graph.sparse_initializer}
+    for node in graph.node:
+        for name in node.output:
+            if name and name in made:
+                raise ModelError(f'{file}: the tensor "{name}" is made twice (by node "{node.name}"); export it again.')
+            made.add(name)
+    for node in graph.node:
+        for name in node.input:
+            if name and name not in made:
+                raise ModelError(
+                    f'{file}: node "{node.name}" ({node.op_type}) reads the tensor "{name}", which nothing makes; '
+                    "export it again."
+                )
+    for value in graph.output:
+        if value.name not in made:
+            raise ModelError(f'{file}: nothing makes the output "{value.name}"; export it again.')
+
+
+def _opsets(proto: onnx.ModelProto) -> list[str]:
+    """Give the default domain a version where the file has none, the way ONNX Runtime does; say so."""
+    for entry in proto.opset_import:
+        if entry.domain == "ai.onnx":
+            entry.domain = ""
+    versions = {entry.domain: entry.version for entry in proto.opset_import}
+    newest = onnx.defs.onnx_opset_version()
+    if "" in versions:
+        if versions[""] > newest:
+            return [f"opset {versions['']} is newer than the newest known here, {newest}: rules of {newest} were used"]
+        return []
+    if not any(node.domain in ("", "ai.onnx") for node in proto.graph.node):
+        proto.opset_import.add(domain="", version=newest)
+        return []
+    version = 1 if proto.ir_version < 3 else newest
+    proto.opset_import.add(domain="", version=version)
+    return [f"the file does not say which opset it uses: {version} was taken"]
+
+
+def _check_external_data(proto: onnx.ModelProto, file: Path) -> None:
+    """Refuse weight files outside the model's folder. Missing ones are no error: sizes come from the graph."""
+    folder = file.parent.resolve()
+    for tensor in proto.graph.initializer:
+        if tensor.data_location != onnx.TensorProto.EXTERNAL:
+            continue
+        location = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
+        target = (folder / location).resolve()
+        if os.path.isabs(location) or not target.is_relative_to(folder):
+            raise ModelError(
+                f'{file}: the weight "{tensor.name}" points outside the folder of the model ("{location}"), which is '
+                "unsafe; move its data beside the model."
+            )
+
+
+def _locate_external_data(model: ir.Model, file: Path) -> None:
+    for value in model.graph.initializers.values():
+        if isinstance(value.const_value, ir.ExternalTensor):
+            value.const_value.base_dir = str(file.parent)
+
+
+def _inline_functions(model: ir.Model, file: Path) -> None:
+    """Replace calls of model-local functions by their bodies, so that one walk sees every node."""
+    if not model.functions:
+        return
+    if _inlined_size(model) > MAX_INLINED_NODES:
+        raise ModelError(f"{file}: its functions call each other more than {MAX_INLINED_NODES} times over.")
+    try:
+        InlinePass()(model)
+    except Exception as error:
+        raise ModelError(f"{file}: its functions cannot be inlined ({_first_line(error)}).") from error
+
+
+def _inlined_size(model: ir.Model) -> int:
+    """Nodes after inlining; a cycle among functions is answered as too many."""
+    sizes: dict[tuple[str, str, str], int] = {}
+    todo = dict(model.functions)
+    while todo:
+        ready = [key for key, function in todo.items() if not any(node.op_identifier() in todo for node in function)]
+        if not ready:
+            return MAX_INLINED_NODES + 1
+        for key in ready:
+            sizes[key] = sum(sizes.get(node.op_identifier(), 1) for node in todo.pop(key))
+    return sum(sizes.get(node.op_identifier(), 1) for node in model.graph)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]

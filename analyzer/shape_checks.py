@@ -1,0 +1,112 @@
+"""Shapes that contradict each other: what inference lets pass, and would become a wrong number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+import onnx_ir as ir
+
+Shape = tuple[int, ...]
+
+
+def contradiction(node: ir.Node) -> str | None:
+    """Say what is wrong with the shapes of a node, or None. Shapes that are not known in numbers are not judged."""
+    check = CHECKS.get(node.op_type) if node.domain == "" else None
+    negative = next((value for value in node.outputs if _negative(value)), None)
+    if negative is not None:
+        return f'its output "{negative.name}" would have the shape {_text(negative)}: the input is too small for it'
+    return check(node) if check else None
+
+
+def numbers(value: ir.Value | None) -> Shape | None:
+    """Shape of a value where all its dimensions are numbers."""
+    if value is None or value.shape is None or any(not isinstance(dim, int) for dim in value.shape):
+        return None
+    return tuple(int(dim) for dim in value.shape)
+
+
+def _negative(value: ir.Value) -> bool:
+    return value.shape is not None and any(isinstance(dim, int) and dim < 0 for dim in value.shape)
+
+
+def _text(value: ir.Value) -> str:
+    return "x".join(str(dim) for dim in value.shape or ())
+
+
+def _reshape(node: ir.Node) -> str | None:
+    before, after = numbers(node.inputs[0]), numbers(node.outputs[0])
+    if before is None or after is None or prod(before) == prod(after):
+        return None
+    return f"it turns {prod(before)} elements {list(before)} into {prod(after)} {list(after)}"
+
+
+def _matmul(node: ir.Node) -> str | None:
+    left, right = numbers(node.inputs[0]), numbers(node.inputs[1])
+    if not left or not right:
+        return None
+    inner = right[-2] if len(right) > 1 else right[0]
+    return None if left[-1] == inner else f"its inner dimensions differ: {list(left)} by {list(right)}"
+
+
+def _gemm(node: ir.Node) -> str | None:
+    left, right = numbers(node.inputs[0]), numbers(node.inputs[1])
+    if left is None or right is None or len(left) != 2 or len(right) != 2:
+        return None
+    inner_left = left[0 if _int(node, "transA") else 1]
+    inner_right = right[1 if _int(node, "transB") else 0]
+    return None if inner_left == inner_right else f"its inner dimensions differ: {list(left)} by {list(right)}"
+
+
+def _conv(node: ir.Node) -> str | None:
+    x, weight = numbers(node.inputs[0]), numbers(node.inputs[1])
+    if x is None or weight is None or len(x) < 3 or len(weight) < 2:
+        return None
+    wanted = weight[1] * (_int(node, "group") or 1)
+    return None if x[1] == wanted else f"its input {list(x)} has {x[1]} channels and its weights want {wanted}"
+
+
+def _conv_transpose(node: ir.Node) -> str | None:
+    x, weight = numbers(node.inputs[0]), numbers(node.inputs[1])
+    if x is None or weight is None or len(x) < 3:
+        return None
+    return None if x[1] == weight[0] else f"its input has {x[1]} channels and its weights want {weight[0]}"
+
+
+def _broadcast(node: ir.Node) -> str | None:
+    if "broadcast" in node.attributes or "axis" in node.attributes:
+        return None  # opset 1-6 forms align differently
+    shapes = [shape for value in node.inputs if (shape := numbers(value)) is not None]
+    for axis in range(1, max((len(shape) for shape in shapes), default=0) + 1):
+        sizes = {shape[-axis] for shape in shapes if len(shape) >= axis} - {1}
+        if len(sizes) > 1:
+            return "its inputs do not broadcast: " + " with ".join(str(list(shape)) for shape in shapes)
+    return None
+
+
+def _concat(node: ir.Node) -> str | None:
+    shapes = [shape for value in node.inputs if (shape := numbers(value)) is not None]
+    if not shapes:
+        return None
+    axis = _int(node, "axis", 1) % max(len(shapes[0]), 1)
+    rests = {tuple(dim for i, dim in enumerate(shape) if i != axis) for shape in shapes}
+    return None if len(rests) == 1 else "its inputs do not fit: " + " with ".join(str(list(s)) for s in shapes)
+
+
+def _int(node: ir.Node, name: str, default: int = 0) -> int:
+    attr = node.attributes.get(name)
+    return attr.as_int() if attr is not None else default
+
+
+CHECKS: dict[str, Callable[[ir.Node], str | None]] = {
+    "Reshape": _reshape,
+    "MatMul": _matmul,
+    "MatMulInteger": _matmul,
+    "Gemm": _gemm,
+    "Conv": _conv,
+    "ConvTranspose": _conv_transpose,
+    "Concat": _concat,
+} | dict.fromkeys(
+    ("Add", "Sub", "Mul", "Div", "Pow", "Where", "Equal", "Less", "Greater", "And", "Or", "Max", "Min", "Sum", "Mean"),
+    _broadcast,
+)
