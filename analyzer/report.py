@@ -1,0 +1,176 @@
+"""Report: what a model costs, as records and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from neural_cost.analyzer.cost import FLOPS_PER_MAC
+from neural_cost.analyzer.node import Tensor
+from neural_cost.analyzer.shapes import FalseShape
+from neural_cost.analyzer.walk import NodeCost
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """The file that was analyzed."""
+
+    path: str
+    ir_version: int
+    opsets: dict[str, int]
+    producer: str
+    nodes: int
+    dims: dict[str, int]
+    assumed_dims: list[str]
+    false_shapes: list[FalseShape] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        names = ("path", "ir_version", "opsets", "producer", "nodes", "dims", "assumed_dims")
+        false = [{"tensor": f.tensor, "declared": f.declared, "inferred": f.inferred} for f in self.false_shapes]
+        return {name: getattr(self, name) for name in names} | {"false_shapes": false}
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums of what is known; `complete` is False where something is left out."""
+
+    complete: bool
+    macs: int
+    flops: int
+    other_flops: int
+    special_ops: int
+    macs_by_type: dict[str, int]
+    flops_by_type: dict[str, int]
+    parameters: int
+    parameter_bytes: int
+    per_op_bytes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; traffic that is not counted yet is null."""
+        names = [name for name in self.__slots__ if name != "per_op_bytes"]
+        traffic = {"compulsory": None, "fused": None, "per_op": self.per_op_bytes}
+        return {n: getattr(self, n) for n in names} | {"traffic_bytes": traffic, "activation_peak_bytes": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What the totals hold, and what they leave out, with the reason."""
+
+    nodes: int
+    costed: int
+    uncounted: list[dict[str, Any]]
+    unknown_shapes: list[dict[str, str]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """One node of the report; an unknown count is None."""
+
+    source: NodeCost = field(repr=False)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("macs", "flops", "other_flops", "special_ops", "read_bytes", "write_bytes", "compute_type"):
+            return None if self.source.cost is None else getattr(self.source.cost, name)
+        if name in ("index", "scope", "kind", "graph", "constant", "why"):
+            return getattr(self.source, name)
+        return getattr(self.source.node, name)
+
+    @property
+    def repeats(self) -> int:
+        """How often it runs in one execution of the model."""
+        return 1
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """Tensors that are read; absent optional ones are left out."""
+        return [tensor for tensor in self.source.node.inputs if tensor is not None]
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        """Tensors that are written."""
+        return [tensor for tensor in self.source.node.outputs if tensor is not None]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        names = (
+            "index", "name", "op_type", "domain", "scope", "kind", "graph", "repeats", "macs", "flops", "other_flops",
+            "special_ops", "compute_type", "read_bytes", "write_bytes", "constant", "why",
+        )  # fmt: skip
+        return {name: getattr(self, name) for name in names} | {
+            "inputs": [_tensor(tensor) for tensor in self.inputs],
+            "outputs": [_tensor(tensor) for tensor in self.outputs],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a model costs."""
+
+    model: ModelInfo
+    totals: Totals
+    coverage: Coverage
+    nodes: list[NodeRecord]
+    bounds: list[dict[str, Any]]
+    notes: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON of the report."""
+        from neural_cost import __version__
+
+        return {
+            "schema_version": 1,
+            "tool": {"name": "neural-cost", "version": __version__},
+            "convention": {"flops_per_mac": FLOPS_PER_MAC},
+            "model": self.model.to_dict(),
+            "totals": self.totals.to_dict(),
+            "coverage": self.coverage.to_dict(),
+            "nodes": [node.to_dict() for node in self.nodes],
+            "bounds": self.bounds,
+            "notes": self.notes,
+        }
+
+
+def total(nodes: list[NodeCost], weights: dict[str, Tensor]) -> Totals:
+    """Sum what is known."""
+    costs = [node.cost for node in nodes if node.cost is not None]
+    macs: Counter[str] = Counter()
+    flops: Counter[str] = Counter()
+    for cost in costs:
+        macs.update(cost.macs_by_type)
+        flops.update(cost.flops_by_type)
+    return Totals(
+        complete=len(costs) == len(nodes),
+        macs=sum(macs.values()),
+        flops=sum(cost.flops for cost in costs),
+        other_flops=sum(cost.other_flops for cost in costs),
+        special_ops=sum(cost.special_ops for cost in costs),
+        macs_by_type=dict(macs),
+        flops_by_type=dict(flops),
+        parameters=sum(weight.size for weight in weights.values()),
+        parameter_bytes=sum(weight.bytes for weight in weights.values()),
+        per_op_bytes=sum(cost.traffic_bytes for cost in costs),
+    )
+
+
+def cover(nodes: list[NodeCost]) -> Coverage:
+    """List what is left out: operators without a rule, and nodes whose cost is not known."""
+    without = [node for node in nodes if node.uncounted]
+    counts = Counter((node.node.domain, node.node.op_type, node.why or "") for node in without)
+    uncounted = [{"domain": d, "op_type": o, "nodes": n, "why": w} for (d, o, w), n in counts.items()]
+    unknown = [
+        {"node": node.node.name, "tensor": next((t.name for t in node.node.outputs if t), ""), "why": node.why or ""}
+        for node in nodes
+        if node.cost is None and not node.uncounted
+    ]
+    return Coverage(len(nodes), sum(node.cost is not None for node in nodes), uncounted, unknown)
+
+
+def _tensor(tensor: Tensor) -> dict[str, Any]:
+    shape = None if tensor.dims is None else list(tensor.dims)
+    return {"name": tensor.name, "dtype": tensor.dtype, "shape": shape}
