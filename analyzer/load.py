@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import onnx
+import onnx_ir
 import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass
 
@@ -23,10 +24,9 @@ class Model:
     """A loaded model: the graph, where it came from, and what a reader should know about how it was read."""
 
     path: str
-    ir: ir.Model
-    file_index: dict[ir.Node, int]
+    ir: onnx_ir.Model
+    file_index: dict[onnx_ir.Node, int]
     notes: list[str] = field(default_factory=list)
-    unnamed: dict[ir.Value, str] = field(default_factory=dict)
 
     @property
     def opset(self) -> int:

@@ -7,7 +7,8 @@ from neural_cost.analyzer.walk import NodeCost
 
 # Inputs that are never weights: running statistics, exponents, limits, scales and zero points.
 OTHER = {
-    "BatchNormalization": {3, 4}, "Pow": {1}, "Clip": {1, 2}, "Pad": {2}, "Resize": {1, 2}, "Expand": {0}, "Range": {0, 1, 2},
+    "BatchNormalization": {3, 4}, "Pow": {1}, "Clip": {1, 2}, "Pad": {2}, "Resize": {1, 2}, "Expand": {0},
+    "Range": {0, 1, 2},
     "OneHot": {1, 2}, "QuantizeLinear": {1, 2}, "DequantizeLinear": {1, 2}, "QLinearConv": {1, 2, 4, 5, 6, 7},
     "QLinearMatMul": {1, 2, 4, 5, 6, 7}, "MatMulInteger": {2, 3}, "ConvInteger": {2, 3}, "MatMulNBits": {2, 3},
     "DynamicQuantizeLSTM": {8, 9, 10, 11},

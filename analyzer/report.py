@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import Any
 
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
@@ -121,11 +122,9 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON of the report."""
-        from neural_cost import __version__
-
         return {
             "schema_version": 1,
-            "tool": {"name": "neural-cost", "version": __version__},
+            "tool": {"name": "neural-cost", "version": version("neural-cost")},
             "convention": {"flops_per_mac": FLOPS_PER_MAC},
             "model": self.model.to_dict(),
             "totals": self.totals.to_dict(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 
 import onnx_ir as ir
@@ -23,7 +23,7 @@ def numbers(value: ir.Value | None) -> Shape | None:
     """Shape of a value where all its dimensions are numbers."""
     if value is None or value.shape is None or any(not isinstance(dim, int) for dim in value.shape):
         return None
-    return tuple(int(dim) for dim in value.shape)
+    return tuple(dim for dim in value.shape if isinstance(dim, int))
 
 
 def _negative(value: ir.Value) -> bool:
@@ -98,7 +98,7 @@ def _int(node: ir.Node, name: str, default: int = 0) -> int:
     return attr.as_int() if attr is not None else default
 
 
-CHECKS: dict[str, Callable[[ir.Node], str | None]] = {
+CHECKS: Mapping[str, Callable[[ir.Node], str | None]] = {
     "Reshape": _reshape,
     "MatMul": _matmul,
     "MatMulInteger": _matmul,

@@ -17,7 +17,7 @@ from neural_cost.analyzer.errors import DimensionError
 from neural_cost.analyzer.load import Model
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.shape_checks import contradiction
-from neural_cost.analyzer.values import RANDOM, fold, known
+from neural_cost.analyzer.values import RANDOM, Array, fold, known
 
 Declared = dict[ir.Value, tuple[ir.Shape | None, ir.TypeProtocol | None]]
 
@@ -45,7 +45,11 @@ class Inference:
         if value is None or not value.name:
             return None
         dims = value.shape
-        shape = None if dims is None or any(not isinstance(d, int) for d in dims) else tuple(int(d) for d in dims)
+        shape = (
+            None
+            if dims is None or any(not isinstance(d, int) for d in dims)
+            else tuple(d for d in dims if isinstance(d, int))
+        )
         why = "" if shape is not None else self.why.get(value, "its shape is not known")
         return Tensor(value.name, dtype_name(value), shape, why, value in self.constant, _small_ints(value))
 
@@ -79,7 +83,7 @@ def dtype_name(value: ir.Value) -> str | None:
     return f"optional({name})" if isinstance(value.type, ir.OptionalType) else name
 
 
-def _small_ints(value: ir.Value) -> object:
+def _small_ints(value: ir.Value) -> Array | None:
     if value.const_value is None and (node := value.producer()) is not None and node.op_type != "Constant":
         return None
     if value.dtype is None or not (value.dtype.is_integer() or value.dtype == ir.DataType.BOOL):
@@ -134,7 +138,7 @@ class _Engine:
     def graph(self, graph: ir.Graph) -> None:
         for value in graph.initializers.values():
             if value.const_value is not None:
-                value.shape = ir.Shape(value.const_value.shape)
+                value.shape = ir.Shape(list(value.const_value.shape.numpy()))
                 value.dtype = value.const_value.dtype
             self.found.constant.add(value)
         for value in graph.inputs:
@@ -147,7 +151,7 @@ class _Engine:
         if self.is_constant(node):
             self.found.constant.update(node.outputs)
         why = self.branch(node) if node.op_type in ("If", "Loop", "Scan", "SequenceMap") else self.apply(node)
-        wrong = contradiction(node) if why is None else None
+        wrong = contradiction(node)
         if wrong is not None:
             self.contradicted(node, wrong)
             why = wrong

@@ -52,7 +52,7 @@ def fold(node: ir.Node, opset: int) -> None:
 
 
 def _foldable(node: ir.Node) -> bool:
-    if node.domain or node.op_type in RANDOM or not node.inputs or not node.name and not node.outputs:
+    if node.domain or node.op_type in RANDOM or not node.inputs:
         return False
     if any(attr.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS) for attr in node.attributes.values()):
         return False
@@ -63,6 +63,6 @@ def _foldable(node: ir.Node) -> bool:
             continue
         if value.shape is None or any(not isinstance(dim, int) for dim in value.shape):
             return False
-        if np.prod([int(dim) for dim in value.shape], dtype=np.float64) > MAX_ELEMENTS:
+        if np.prod([dim for dim in value.shape if isinstance(dim, int)], dtype=np.float64) > MAX_ELEMENTS:
             return False
     return True

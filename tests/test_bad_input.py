@@ -6,8 +6,8 @@ import sys
 import time
 
 import pytest
-from neural_cost.cli import main
 
+from neural_cost.cli import main
 from tests.bad_models import EITHER, ODD, OPEN_DIMENSION, UNKNOWN_DOMAIN, UNREADABLE, external, plain, saved
 
 SECONDS_AT_MOST = 10

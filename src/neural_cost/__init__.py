@@ -34,7 +34,7 @@ _HOMES = {"analyze": "analyzer.analyze", "Report": "analyzer.report"} | dict.fro
     "analyzer.errors",
 )
 
-__all__ = [  # noqa: PLE0604, RUF022 - the lazy names, and the version
+__all__ = [  # noqa: PLE0604 - the lazy names, and the version
     *_HOMES,
     "__version__",
 ]

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import tempfile
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +15,7 @@ import typer
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="What a neural network costs.")
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How a result is written."""
 
     TABLE = "table"
@@ -41,8 +41,8 @@ def analyze(
     from neural_cost import analyze as run
     from neural_cost.analyzer.errors import NeuralCostError
 
-    dims = {name: _size(size) for name, size in map(_split, dim or [])}
-    shapes = {name: [_size(part) for part in sizes.split("x")] for name, sizes in map(_split, shape or [])}
+    dims = {name: _size(name, size) for name, size in map(_split, dim or [])}
+    shapes = {name: [_size(name, part) for part in sizes.split("x")] for name, sizes in map(_split, shape or [])}
     try:
         report = run(target, dims=dims, shapes=shapes)
     except NeuralCostError as error:
@@ -62,9 +62,9 @@ def _split(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _size(text: str) -> int:
+def _size(name: str, text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise typer.BadParameter(f'"{text}" is not a positive whole number.')
+        raise typer.BadParameter(f'"{name}" cannot be {text}: a size is a positive whole number.')
     return int(text)
 
 
