@@ -21,7 +21,7 @@ RECORDS = Path(__file__).parent / "data" / "practice.json"
 PLATFORMS = ["any", "manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TrueNode:
     """What a run showed of one node of the main graph: its MACs, and the shape and type of each output."""
 
@@ -31,7 +31,7 @@ class TrueNode:
     outputs: dict[str, tuple[str, tuple[int, ...]]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PracticeModel:
     """Where one model comes from, and what is true of it when it runs with `dims`."""
 

@@ -28,7 +28,7 @@ def root() -> None:
 
 
 @app.command()
-def analyze(
+def analyze(  # noqa: PLR0917 - typer turns each into an option
     target: Annotated[Path, typer.Argument(help="An .onnx file.")],
     dim: Annotated[list[str] | None, typer.Option(help="NAME=SIZE or INPUT:AXIS=SIZE; repeatable.")] = None,
     shape: Annotated[list[str] | None, typer.Option(help="INPUT=8x3x224x224; repeatable.")] = None,
