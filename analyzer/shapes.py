@@ -17,6 +17,7 @@ from neural_cost.analyzer.errors import DimensionError
 from neural_cost.analyzer.load import Model
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.shape_checks import contradiction
+from neural_cost.analyzer.shape_mends import install
 from neural_cost.analyzer.values import RANDOM, Array, fold, known
 
 Declared = dict[ir.Value, tuple[ir.Shape | None, ir.TypeProtocol | None]]
@@ -60,7 +61,7 @@ def infer(model: Model, binding: Binding) -> Inference:
     Raises:
         DimensionError: sizes that the user gave contradict the graph.
     """
-    registry.collect()
+    install()
     declared = _set_aside(model.ir.graph)
     _bind_inputs(model, binding)
     inference = _Engine(model, binding, {} if binding.overrides else declared).run()
