@@ -1,4 +1,4 @@
-"""What onnx_shape_inference lacks, mended through its registry; tests/analyzer/test_shape_mends.py tells when it is not."""
+"""What onnx_shape_inference lacks, mended through its registry; its test tells when upstream has it."""
 
 from __future__ import annotations
 
