@@ -14,7 +14,16 @@ def tree(tmp_path):
     """A small tree without a fault."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     (tmp_path / "src").mkdir()
-    for folder in ("src/neural_cost", "analyzer", "analyzer/rules", "analyzer/data", "exporters", "models", "runtime"):
+    for folder in (
+        "src/neural_cost",
+        "src/neural_cost/render",
+        "analyzer",
+        "analyzer/rules",
+        "analyzer/data",
+        "exporters",
+        "models",
+        "runtime",
+    ):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "__init__.py").touch()
     for name in LINKED:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import tempfile
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="What a neural network costs.")
+from neural_cost.render.grouping import By, Column
+from neural_cost.render.output import write
+
+if TYPE_CHECKING:
+    from neural_cost.analyzer.device import Device
+    from neural_cost.analyzer.report import Report
+    from neural_cost.render.table import View
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 class Format(StrEnum):
@@ -20,6 +26,13 @@ class Format(StrEnum):
 
     TABLE = "table"
     JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
+OutputOption = Annotated[Path | None, typer.Option(help="File to write to instead of stdout.")]
+DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 @app.callback()
@@ -32,27 +45,91 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     target: Annotated[Path, typer.Argument(help="An .onnx file.")],
     dim: Annotated[list[str] | None, typer.Option(help="NAME=SIZE or INPUT:AXIS=SIZE; repeatable.")] = None,
     shape: Annotated[list[str] | None, typer.Option(help="INPUT=8x3x224x224; repeatable.")] = None,
-    top: Annotated[int, typer.Option(help="How many nodes to show.", min=1)] = 10,
-    format: Annotated[Format, typer.Option(help="How to write the result.")] = Format.TABLE,
-    output: Annotated[Path | None, typer.Option(help="File to write to instead of stdout.")] = None,
-    debug: Annotated[bool, typer.Option(help="Show the traceback of an error.")] = False,
+    by: Annotated[By | None, typer.Option(help="What a row is. A table has nodes and operators without it.")] = None,
+    depth: Annotated[int | None, typer.Option(help="How deep into modules, with --by module.", min=1)] = None,
+    top: Annotated[int | None, typer.Option(help="How many rows; 10 in a table, else all.", min=1)] = None,
+    sort: Annotated[Column, typer.Option(help="Column to sort by.")] = Column.FLOPS,
+    form: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Totals and coverage alone.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="All that is unknown, however long.")] = False,
+    _debug: DebugOption = False,
 ) -> None:
     """Cost every node of an ONNX file."""
     from neural_cost import analyze as run
-    from neural_cost.analyzer.errors import NeuralCostError
+    from neural_cost.render.table import View
 
     dims = {name: _size(name, size) for name, size in map(_split, dim or [])}
     shapes = {name: [_size(name, part) for part in sizes.split("x")] for name, sizes in map(_split, shape or [])}
+    if depth is not None and by is not By.MODULE:
+        raise typer.BadParameter("--depth needs --by module.")
+    report = run(target, dims=dims, shapes=shapes)
+    text = _report_text(report, form, View(by, depth, top or 10, sort, quiet, verbose), top, output)
+    write(text, output)
+
+
+@app.command()
+def hardware(
+    all_: Annotated[bool, typer.Option("--list", help="Every device whose datasheet is known.")] = False,
+    form: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+    _debug: DebugOption = False,
+) -> None:
+    """Show this machine's CPU as a device, or all devices of the table."""
+    from neural_cost.analyzer.device_table import list_devices
+    from neural_cost.runtime.detect import local_device
+
+    devices = list_devices() if all_ else [local_device()]
+    write(_devices_text(devices, form, single=not all_, output=output), output)
+
+
+def main() -> None:
+    """Run the command; what escapes that is not meant for the user is a fault of this program, and is said to be."""
+    from neural_cost.analyzer.errors import NeuralCostError
+
     try:
-        report = run(target, dims=dims, shapes=shapes)
+        app()
     except NeuralCostError as error:
-        if debug:
-            raise
-        typer.echo(str(error), err=True)
-        raise typer.Exit(error.exit_code) from error
+        _fail(str(error), error.exit_code)
+    except Exception as error:
+        _fail(f"neural-cost failed ({error!r}): this is its own fault, please report it with what --debug adds.", 3)
+
+
+def _fail(message: str, code: int) -> None:
+    if "--debug" in sys.argv:
+        import traceback
+
+        traceback.print_exc()
+    typer.echo(message, err=True)
+    sys.exit(code)
+
+
+def _report_text(report: Report, form: Format, view: View, top: int | None, output: Path | None) -> str:
+    from neural_cost.render.delimited import to_csv, to_markdown
+    from neural_cost.render.grouping import columns, rows
+    from neural_cost.render.table import colour_wanted, report_table
+
     data = report.to_dict()
-    text = json.dumps(data, indent=1) if format is Format.JSON else table(data, top)
-    _write(text, output)
+    if form is Format.JSON:
+        return json.dumps(data, indent=1)
+    if form is Format.TABLE:
+        return report_table(data, view, colour=output is None and colour_wanted())
+    by = view.by or By.NODE
+    found = rows(data["nodes"], by, view.depth, view.sort)[:top]
+    return (to_csv if form is Format.CSV else to_markdown)(found, columns(by))
+
+
+def _devices_text(devices: list[Device], form: Format, *, single: bool, output: Path | None) -> str:
+    from neural_cost.render.delimited import to_csv, to_markdown
+    from neural_cost.render.devices import COLUMNS, device_rows, device_table
+    from neural_cost.render.table import colour_wanted
+
+    if form is Format.JSON:
+        records = [device.to_dict() for device in devices]
+        return json.dumps(records[0] if single else records, indent=1)
+    if form is Format.TABLE:
+        return device_table(devices, notes=single, colour=output is None and colour_wanted())
+    return (to_csv if form is Format.CSV else to_markdown)(device_rows(devices), COLUMNS)
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -63,71 +140,6 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _size(name: str, text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
+    if not (text.isascii() and text.isdigit()) or int(text) < 1:
         raise typer.BadParameter(f'"{name}" cannot be {text}: a size is a positive whole number.')
     return int(text)
-
-
-def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        typer.echo(text)
-        return
-    try:
-        descriptor, temporary = tempfile.mkstemp(dir=output.parent, prefix=output.name)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(text + "\n")
-        Path(temporary).replace(output)
-    except OSError as error:
-        typer.echo(f"{output} cannot be written ({error.strerror}); give another --output.", err=True)
-        raise typer.Exit(2) from error
-
-
-def table(data: dict[str, Any], top: int) -> str:
-    """The report as text."""
-    totals, model, coverage = data["totals"], data["model"], data["coverage"]
-    least = "" if totals["complete"] else "at least "
-    lines = [f"{model['path']}  opset {model['opsets'].get('', '?')}, {model['nodes']} nodes"]
-    if model["assumed_dims"]:
-        lines.append(f"taken as 1, since nobody gave them: {', '.join(model['assumed_dims'])}")
-    lines += [f'false declared shape of "{f["tensor"]}": not trusted' for f in model["false_shapes"]]
-    lines += [
-        f"MACs        {least}{scaled(totals['macs'])}",
-        f"FLOPs       {least}{scaled(totals['flops'])}  (2 a MAC, and {scaled(totals['other_flops'])} others)",
-        f"parameters  {least}{totals['parameters']:,} ({scaled(totals['parameter_bytes'])}B)",
-        f"traffic     {least}{scaled(totals['traffic_bytes']['per_op'])}B, nothing fused",
-    ]
-    known = sorted((node for node in data["nodes"] if node["flops"]), key=lambda node: -node["flops"])
-    lines += [
-        f"  {node['name'][:40]:40} {node['op_type'][:20]:20} {scaled(node['macs']):>10} MACs"
-        f" {node['flops'] / totals['flops']:6.1%} of FLOPs"
-        for node in known[:top]
-    ]
-    lines.append(f"{coverage['costed']} of {coverage['nodes']} nodes costed")
-    lines += [
-        f"left out: {u['domain'] or 'ai.onnx'}::{u['op_type']} x {u['nodes']}: {u['why']}"
-        for u in coverage["uncounted"]
-    ]
-    lines += [f'left out: "{u["node"]}": {u["why"]}' for u in coverage["unknown_shapes"][:20]]
-    hidden = len(coverage["unknown_shapes"]) - 20
-    if hidden > 0:
-        lines.append(f"left out: {hidden} more; --format json lists them")
-    return "\n".join(lines + data["notes"])
-
-
-def scaled(count: int) -> str:
-    """A count with the unit that fits it."""
-    for unit, size in (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**3)):
-        if count >= size:
-            return f"{count / size:.4g} {unit}"
-    return f"{count} "
-
-
-def main() -> None:
-    """Run the command; what escapes is a fault of this program, and is said to be one."""
-    try:
-        app()
-    except Exception as error:
-        if "--debug" in sys.argv:
-            raise
-        typer.echo(f"neural-cost failed on this model ({error!r}); this is a fault: report it with --debug.", err=True)
-        sys.exit(3)

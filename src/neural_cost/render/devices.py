@@ -1,0 +1,57 @@
+"""Devices as rows and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from neural_cost.render.table import draw, grid
+from neural_cost.render.text import clean
+
+if TYPE_CHECKING:
+    from neural_cost.analyzer.device import Device
+
+TYPES = ("float64", "float32", "tf32", "float16", "bfloat16", "float8", "int8", "float4")
+COLUMNS = (
+    "name", "kind", "vendor", "type", *(f"{kind}_flops" for kind in TYPES), "memory_bandwidth", "memory_bytes",
+    "confidence", "source",
+)  # fmt: skip
+
+
+def device_rows(devices: Sequence[Device]) -> list[dict[str, Any]]:
+    """A row for each device: stated peaks in FLOP/s, bandwidth in bytes/s; None where there is no figure."""
+    return [
+        {name: getattr(device, name, None) for name in COLUMNS}
+        | {f"{kind}_flops": device.peaks.get(kind) for kind in TYPES}
+        for device in devices
+    ]
+
+
+def device_table(devices: Sequence[Device], *, notes: bool, colour: bool) -> str:
+    """The devices in TFLOP/s and GB/s; a dash where there is no figure. `notes` adds sources and what to know."""
+    used = [kind for kind in TYPES if any(kind in device.peaks for device in devices)]
+    lines = [
+        [
+            device.name,
+            *(_scaled(device.peaks.get(kind), 1e12) for kind in used),
+            _scaled(device.memory_bandwidth, 1e9),
+            _scaled(device.memory_bytes, 2**30),
+        ]
+        for device in devices
+    ]
+    table = grid("Peak TFLOP/s by type, datasheet", ["device", *used, "GB/s", "GiB"], lines)
+    return draw([table, *(Text(clean(line)) for line in _remarks(devices) if notes)], colour=colour)
+
+
+def _remarks(devices: Sequence[Device]) -> list[str]:
+    return [
+        line
+        for device in devices
+        for line in (f"source: {device.source}", f"confidence: {device.confidence}", *device.notes)
+    ]
+
+
+def _scaled(value: float | None, unit: float) -> str:
+    return "-" if value is None else f"{value / unit:.4g}"

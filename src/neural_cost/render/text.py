@@ -1,0 +1,46 @@
+"""Figures as people read them. An unknown figure is said to be unknown, never 0."""
+
+from __future__ import annotations
+
+UNKNOWN = "unknown"
+COUNTS = (("T", 10**12), ("G", 10**9), ("M", 10**6), ("K", 10**3))
+SIZES = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("KB", 10**3))
+TIMES = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
+
+
+def count(value: int | None, *, least: bool = False) -> str:
+    """A count with the unit that fits it; `least` says that something is left out of it."""
+    return _prefixed(value, COUNTS, "", least)
+
+
+def size(value: int | None, *, least: bool = False) -> str:
+    """Bytes, in powers of 1000."""
+    return _prefixed(value, SIZES, "B", least)
+
+
+def seconds(value: float | None) -> str:
+    """A time with the unit that fits it."""
+    if value is None:
+        return UNKNOWN
+    unit, scale = next(((unit, scale) for unit, scale in TIMES if value >= scale), ("ns", 1e-9))
+    return f"{value / scale:.4g} {unit}"
+
+
+def share(part: float | None, whole: float | None) -> str:
+    """A part in percent; empty where there is nothing to be a part of."""
+    if part is None:
+        return UNKNOWN
+    return f"{part / whole:.1%}" if whole else ""
+
+
+def clean(text: str) -> str:
+    """A name from a file, without the characters that a terminal would obey or that break a line."""
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+
+
+def _prefixed(value: int | None, units: tuple[tuple[str, int], ...], bare: str, least: bool) -> str:
+    if value is None:
+        return UNKNOWN
+    unit, scale = next(((unit, scale) for unit, scale in units if value >= scale), (bare, 1))
+    number = f"{value / scale:.2f}" if scale > 1 else str(value)
+    return f"{'>= ' if least else ''}{number} {unit}".rstrip()

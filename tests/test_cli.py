@@ -1,0 +1,175 @@
+"""The command's views, formats and options, on models whose costs are arithmetic."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+
+import pytest
+
+from neural_cost.cli import main
+from neural_cost.render.grouping import By, Column, rows
+from neural_cost.render.table import View, report_table
+from neural_cost.render.text import clean, count, seconds, size
+from tests.bad_models import UNKNOWN_DOMAIN
+from tests.layout import ROOT
+
+DNN = ROOT / "models" / "dnn.onnx"
+DNN_MACS = 16 * (784 * 128 + 128 * 128 + 128 * 10)  # batch 16, three fully connected layers
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the command in this process: (exit code, stdout, stderr)."""
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["neural-cost", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        return exit_.value.code or 0, *capsys.readouterr()
+
+    return run
+
+
+def parsed(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("by", By)
+def test_every_view_sums_to_the_total(by, run):
+    code, out, err = run("analyze", DNN, "--dim", "batch=16", "--by", by, "--format", "csv")
+    assert (code, err) == (0, "")
+    assert sum(int(row["macs"]) for row in parsed(out)) == DNN_MACS
+
+
+def test_top_and_sort(run):
+    _, out, _ = run("analyze", DNN, "--dim", "batch=16", "--format", "csv", "--sort", "macs", "--top", "2")
+    assert [int(row["macs"]) for row in parsed(out)] == [16 * 784 * 128, 16 * 128 * 128]
+
+
+def test_markdown_is_a_table(run):
+    _, out, _ = run("analyze", DNN, "--format", "markdown", "--by", "op")
+    assert len({line.count("|") for line in out.splitlines()}) == 1
+    assert out.splitlines()[1].startswith("| --- |")
+
+
+def test_table_says_first_what_was_assumed(run):
+    _, out, _ = run("analyze", DNN)
+    assert "batch = 1" in out.splitlines()[1]
+    _, out, _ = run("analyze", DNN, "--dim", "batch=16")
+    assert "Assumed" not in out
+
+
+def test_table_fits_and_has_no_colour_codes(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = run("analyze", DNN)
+    tables = out[out.index("Nodes by") :]
+    assert max(map(len, tables.splitlines())) <= 80
+    assert "\x1b" not in out
+
+
+def test_incomplete_is_marked(tmp_path, run):
+    _, out, _ = run("analyze", UNKNOWN_DOMAIN(tmp_path), "--dim", "batch=2")
+    assert "INCOMPLETE" in out
+    assert ">= 24" in out  # 2 x 4 x 3 MACs are known
+    assert "acme::Mystery x 1" in out
+
+
+def test_unknown_is_an_empty_cell(tmp_path, run):
+    _, out, _ = run("analyze", UNKNOWN_DOMAIN(tmp_path), "--format", "csv", "--by", "op")
+    (row,) = (row for row in parsed(out) if row["name"] == "acme::Mystery")
+    assert (row["macs"], row["unknown"]) == ("", "1")
+
+
+def test_quiet_shows_totals_alone(run):
+    _, out, _ = run("analyze", DNN, "--quiet")
+    assert "MACs" in out
+    assert "Nodes by" not in out
+
+
+def test_output_is_written_whole_and_nothing_else_is_left(tmp_path, run):
+    code, out, _ = run("analyze", DNN, "--format", "json", "--output", tmp_path / "report.json")
+    assert (code, out) == (0, "")
+    assert json.loads((tmp_path / "report.json").read_text())["schema_version"] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
+
+
+def test_output_that_cannot_be_written_is_misuse(tmp_path, run):
+    code, _, err = run("analyze", DNN, "--output", tmp_path / "absent" / "report.json")
+    assert code == 2
+    assert "report.json" in err
+
+
+def test_depth_without_modules_is_misuse(run):
+    assert run("analyze", DNN, "--depth", "2")[0] == 2
+
+
+def test_debug_shows_the_traceback(tmp_path, run):
+    code, _, err = run("analyze", tmp_path / "absent.onnx", "--debug")
+    assert code == 3
+    assert "Traceback" in err
+
+
+def test_a_fault_of_the_program_is_said_to_be_one(monkeypatch, run):
+    monkeypatch.setattr("neural_cost.analyzer.analyze.load", lambda path: 1 / 0)
+    code, out, err = run("analyze", DNN)
+    assert (code, out) == (3, "")
+    assert "--debug" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
+@pytest.mark.parametrize("options", [[], ["--list"]])
+def test_hardware(form, options, run):
+    code, out, err = run("hardware", *options, "--format", form)
+    assert (code, err) == (0, "")
+    assert ("A100" in out) == bool(options)
+
+
+def test_counts_have_the_unit_that_fits():
+    assert [count(value) for value in (0, 999, 416_520, 10**9, None)] == ["0", "999", "416.52 K", "1.00 G", "unknown"]
+    assert count(1_200_000, least=True) == ">= 1.20 M"
+    assert [size(value) for value in (512, 1_500)] == ["512 B", "1.50 KB"]
+    assert [seconds(value) for value in (2.0, 0.0015, 4e-8, None)] == ["2 s", "1.5 ms", "40 ns", "unknown"]
+
+
+def test_a_name_cannot_command_the_terminal():
+    assert "\x1b" not in clean("\x1b[31mred\n")
+
+
+def node(name, flops, scope=""):
+    counted = dict.fromkeys(("macs", "flops", "other_flops", "special_ops", "read_bytes", "write_bytes"), flops)
+    identity = {"index": 0, "graph": "main", "op_type": "X", "domain": "", "kind": "unknown"}
+    return identity | counted | {"name": name, "scope": scope, "why": None if flops is not None else "no rule"}
+
+
+def test_groups_show_what_they_leave_out():
+    nodes = [node("a", 5, "m/one"), node("b", None, "m/two"), node("c", 7, "n")]
+    groups = {row["name"]: row for row in rows(nodes, By.MODULE, 1, Column.FLOPS)}
+    assert (groups["m"]["flops"], groups["m"]["unknown"], groups["m"]["nodes"]) == (5, 1, 2)
+    assert (groups["n"]["flops"], groups["n"]["unknown"]) == (7, 0)
+    assert rows(nodes, By.MODULE, None, Column.FLOPS)[-1]["flops"] is None  # what is unknown comes last
+
+
+def test_bounds_are_shown_where_there_are_any(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    totals = {
+        "complete": True, "macs": 5, "flops": 10, "other_flops": 0, "special_ops": 0, "macs_by_type": {},
+        "flops_by_type": {}, "parameters": 0, "parameter_bytes": 0, "traffic_bytes": {"per_op": 8, "compulsory": 4},
+    }  # fmt: skip
+    bound = {"device": "A100", "kind": "datasheet", "floor_s": 1e-6, "fused_s": None, "per_op_s": 4e-6}
+    report = {
+        "model": {"path": "m", "nodes": 1, "opsets": {}, "dims": {}, "assumed_dims": [], "false_shapes": []},
+        "convention": {"flops_per_mac": 2},
+        "totals": totals,
+        "coverage": {"nodes": 1, "costed": 1, "uncounted": [], "unknown_shapes": []},
+        "nodes": [node("a", 10) | {"bound_s": 1e-6}],
+        "bounds": [bound | {"limited_by": "memory"}],
+        "notes": [],
+    }
+    text = report_table(report, View(), colour=False)
+    assert "A100 (datasheet) than: floor 1 us, fused unknown, per op 4 us; limited by memory" in text
+    assert "25.0%" in text  # the node's bound, of the sum over nodes
