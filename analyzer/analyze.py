@@ -4,32 +4,54 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from neural_cost.analyzer.dimensions import bind
-from neural_cost.analyzer.load import load, paused_gc
+from neural_cost.analyzer.device import Device
+from neural_cost.analyzer.device_table import find_device
+from neural_cost.analyzer.dimensions import Binding, bind
+from neural_cost.analyzer.load import Model, load, paused_gc
+from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.parameters import parameters
 from neural_cost.analyzer.report import ModelInfo, NodeRecord, Report, cover, total
-from neural_cost.analyzer.shapes import infer
-from neural_cost.analyzer.walk import walk
+from neural_cost.analyzer.roofline import Work, bounds, kernel_bound
+from neural_cost.analyzer.shapes import Inference, infer
+from neural_cost.analyzer.traffic import compulsory_bytes
+from neural_cost.analyzer.walk import NodeCost, walk
 
 
 def analyze(
     path: str | os.PathLike[str],
     dims: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
+    device: str | Device | None = None,
 ) -> Report:
-    """Cost every node of an ONNX file.
+    """Cost every node of an ONNX file, and bound its time on a device, where one is given.
 
     Raises:
         ModelError: the file cannot be read.
         DimensionError: a dimension that the model lacks, or a size that contradicts the graph.
+        DeviceError: no device of that name is known.
     """
+    on = find_device(device) if isinstance(device, str) else device
     with paused_gc():
         model = load(path)
         binding = bind(model, dims or {}, shapes or {})
         inference = infer(model, binding)
         nodes = walk(model, inference)
-    info = ModelInfo(
+    weights = parameters(nodes)
+    moved, all_known = compulsory_bytes(nodes, weights | _inputs(model, binding, inference), _outputs(model, inference))
+    return Report(
+        _describe(model, binding, inference, nodes),
+        total(nodes, weights, moved if all_known else None),
+        cover(nodes),
+        [NodeRecord(node, bound_s=_bound(node, on), bounded=on is not None) for node in nodes],
+        [] if on is None else [_bounds(nodes, moved, on)],
+        model.notes,
+    )
+
+
+def _describe(model: Model, binding: Binding, inference: Inference, nodes: Sequence[NodeCost]) -> ModelInfo:
+    return ModelInfo(
         model.path,
         model.ir.ir_version,
         dict(model.ir.opset_imports),
@@ -39,4 +61,27 @@ def analyze(
         binding.assumed,
         inference.false_shapes,
     )
-    return Report(info, total(nodes, parameters(nodes)), cover(nodes), [NodeRecord(n) for n in nodes], [], model.notes)
+
+
+def _inputs(model: Model, binding: Binding, inference: Inference) -> dict[str, Tensor]:
+    found = (inference.tensor(value) for value in model.ir.graph.inputs if value.name in binding.inputs)
+    return {tensor.name: tensor for tensor in found if tensor is not None}
+
+
+def _outputs(model: Model, inference: Inference) -> list[Tensor]:
+    found = (inference.tensor(value) for value in dict.fromkeys(model.ir.graph.outputs))
+    return [tensor for tensor in found if tensor is not None]
+
+
+def _work(node: NodeCost) -> Work | None:
+    return None if node.cost is None else Work(node.cost.flops_by_type, node.cost.traffic_bytes)
+
+
+def _bound(node: NodeCost, device: Device | None) -> float | None:
+    work = _work(node)
+    return None if work is None or device is None else kernel_bound(work, device).seconds
+
+
+def _bounds(nodes: Sequence[NodeCost], moved: int, device: Device) -> dict[str, Any]:
+    """Bounds of what is known: a node without a cost can only make the model slower."""
+    return bounds([work for node in nodes if (work := _work(node)) is not None], moved, device).to_dict()

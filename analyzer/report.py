@@ -47,11 +47,12 @@ class Totals:
     parameters: int
     parameter_bytes: int
     per_op_bytes: int
+    compulsory_bytes: int | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; traffic that is not counted yet is null."""
-        names = [name for name in self.__slots__ if name != "per_op_bytes"]
-        traffic = {"compulsory": None, "fused": None, "per_op": self.per_op_bytes}
+        """Plain data; what is not known, or not counted yet, is null."""
+        names = [name for name in self.__slots__ if not name.startswith(("per_op", "compulsory"))]
+        traffic = {"compulsory": self.compulsory_bytes, "fused": None, "per_op": self.per_op_bytes}
         return {n: getattr(self, n) for n in names} | {"traffic_bytes": traffic, "activation_peak_bytes": None}
 
 
@@ -74,6 +75,8 @@ class NodeRecord:
     """One node of the report; an unknown count is None."""
 
     source: NodeCost = field(repr=False)
+    bound_s: float | None = None
+    bounded: bool = False
 
     def __getattr__(self, name: str) -> Any:
         if name in ("macs", "flops", "other_flops", "special_ops", "read_bytes", "write_bytes", "compute_type"):
@@ -103,10 +106,15 @@ class NodeRecord:
             "index", "name", "op_type", "domain", "scope", "kind", "graph", "repeats", "macs", "flops", "other_flops",
             "special_ops", "compute_type", "read_bytes", "write_bytes", "constant", "why",
         )  # fmt: skip
-        return {name: getattr(self, name) for name in names} | {
-            "inputs": [_tensor(tensor) for tensor in self.inputs],
-            "outputs": [_tensor(tensor) for tensor in self.outputs],
-        }
+        bound = {"bound_s": self.bound_s} if self.bounded else {}
+        return (
+            {name: getattr(self, name) for name in names}
+            | bound
+            | {
+                "inputs": [_tensor(tensor) for tensor in self.inputs],
+                "outputs": [_tensor(tensor) for tensor in self.outputs],
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +143,8 @@ class Report:
         }
 
 
-def total(nodes: list[NodeCost], weights: dict[str, Tensor]) -> Totals:
-    """Sum what is known."""
+def total(nodes: list[NodeCost], weights: dict[str, Tensor], compulsory: int | None) -> Totals:
+    """Sum what is known; `compulsory` is None where it is not known whole."""
     costs = [node.cost for node in nodes if node.cost is not None]
     macs: Counter[str] = Counter()
     flops: Counter[str] = Counter()
@@ -154,6 +162,7 @@ def total(nodes: list[NodeCost], weights: dict[str, Tensor]) -> Totals:
         parameters=sum(weight.size for weight in weights.values()),
         parameter_bytes=sum(weight.bytes for weight in weights.values()),
         per_op_bytes=sum(cost.traffic_bytes for cost in costs),
+        compulsory_bytes=compulsory,
     )
 
 

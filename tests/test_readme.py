@@ -47,7 +47,7 @@ def test_snippets_run():
 
 
 def test_there_is_something_to_run():
-    assert len(own_commands(TEXT)) >= 5
+    assert len(own_commands(TEXT)) >= 8
     assert len(blocks("python", TEXT)) >= 2
 
 

@@ -45,6 +45,7 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     target: Annotated[Path, typer.Argument(help="An .onnx file.")],
     dim: Annotated[list[str] | None, typer.Option(help="NAME=SIZE or INPUT:AXIS=SIZE; repeatable.")] = None,
     shape: Annotated[list[str] | None, typer.Option(help="INPUT=8x3x224x224; repeatable.")] = None,
+    device: Annotated[str | None, typer.Option(help="Device to bound the time on; by default this CPU.")] = None,
     by: Annotated[By | None, typer.Option(help="What a row is. A table has nodes and operators without it.")] = None,
     depth: Annotated[int | None, typer.Option(help="How deep into modules, with --by module.", min=1)] = None,
     top: Annotated[int | None, typer.Option(help="How many rows; 10 in a table, else all.", min=1)] = None,
@@ -63,7 +64,7 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     shapes = {name: [_size(name, part) for part in sizes.split("x")] for name, sizes in map(_split, shape or [])}
     if depth is not None and by is not By.MODULE:
         raise typer.BadParameter("--depth needs --by module.")
-    report = run(target, dims=dims, shapes=shapes)
+    report = run(target, dims=dims, shapes=shapes, device=device or _this_machine())
     text = _report_text(report, form, View(by, depth, top or 10, sort, quiet, verbose), top, output)
     write(text, output)
 
@@ -102,6 +103,17 @@ def _fail(message: str, code: int) -> None:
         traceback.print_exc()
     typer.echo(message, err=True)
     sys.exit(code)
+
+
+def _this_machine() -> Device | None:
+    """This CPU as a device; None where nothing is known of it, so that a bound is left out rather than the report."""
+    from neural_cost.analyzer.errors import DeviceError
+    from neural_cost.runtime.detect import local_device
+
+    try:
+        return local_device()
+    except DeviceError:
+        return None
 
 
 def _report_text(report: Report, form: Format, view: View, top: int | None, output: Path | None) -> str:

@@ -37,7 +37,7 @@ def report_table(report: Row, view: View, *, colour: bool) -> str:
     """The report as text: model, what was assumed, totals, bounds, the chosen view, and what is left out."""
     parts: list[RenderableType] = [*_head(report), _totals(report)]
     if not view.quiet:
-        parts += [_bound(bound) for bound in report["bounds"]]
+        parts += [part for bound in report["bounds"] for part in (_bound(bound), *_bound_notes(bound))]
         parts += [_view(report, by, view) for by in ([view.by] if view.by else [By.NODE, By.OP])]
     return draw([*parts, *_coverage(report, view), *(Text(clean(note)) for note in report["notes"])], colour=colour)
 
@@ -123,6 +123,10 @@ def _bound(bound: Row) -> Text:
             f"No faster on {bound['device']} ({bound['kind']}) than: {times}; limited by {bound['limited_by']}{missing}"
         )
     )
+
+
+def _bound_notes(bound: Row) -> list[Text]:
+    return [Text(clean(f"  {note}"), style="dim") for note in bound.get("notes", ())]
 
 
 def _view(report: Row, by: By, view: View) -> Table:

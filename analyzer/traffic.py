@@ -1,0 +1,52 @@
+"""Compulsory traffic: what perfect fusion from cold caches still moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from neural_cost.analyzer.cost import Dim
+from neural_cost.analyzer.node import Tensor, Unknown
+from neural_cost.analyzer.walk import NodeCost
+
+
+def compulsory_bytes(
+    nodes: Iterable[NodeCost], sources: Mapping[str, Tensor], outputs: Iterable[Tensor]
+) -> tuple[Dim, bool]:
+    """Bytes that nothing can save, and whether these are all of them.
+
+    `sources` are weights and graph inputs by name: each counts what is read of it (of a Gather's table the rows it
+    takes; where several nodes read one, the most that any of them reads). Each graph output counts once. Where the
+    cost of a node or the size of an output is not known, the bytes are those that are known.
+    """
+    read: dict[str, Dim] = dict.fromkeys(sources, 0)
+    complete = True
+    for node in nodes:
+        complete = complete and node.cost is not None
+        for name in {tensor.name for tensor in node.node.inputs if tensor is not None} & read.keys():
+            if node.cost is not None and not node.constant:
+                read[name] = max(read[name], _read_of(node, sources[name]))
+    total = sum(read.values())
+    for tensor in outputs:
+        try:
+            total += tensor.bytes
+        except Unknown:
+            complete = False
+    return total, complete
+
+
+def _read_of(node: NodeCost, source: Tensor) -> Dim:
+    """Bytes of a tensor that a node reads.
+
+    What a rule leaves out of the default traffic, it leaves out of the node's largest input: a Gather's table, a
+    Slice's data. A view reads nothing itself and hands the tensor on: all of it counts. Where the default is not
+    known (strings), nothing is counted, which keeps the sum a lower bound.
+    """
+    assert node.cost is not None
+    try:
+        if node.kind == "views":
+            return source.bytes if node.node.op_type not in ("Shape", "Size") else 0
+        largest = max((tensor for tensor in node.node.inputs if tensor is not None), key=lambda tensor: tensor.bytes)
+        skipped = node.node.read_bytes - node.cost.read_bytes if source.name == largest.name else 0
+        return max(0, source.bytes - max(0, skipped))
+    except Unknown:
+        return 0
