@@ -11,7 +11,7 @@ from neural_cost.analyzer.device_table import find_device
 from neural_cost.analyzer.dimensions import Binding, bind
 from neural_cost.analyzer.load import Model, load, paused_gc
 from neural_cost.analyzer.node import Tensor
-from neural_cost.analyzer.parameters import parameters
+from neural_cost.analyzer.parameters import distinct, parameters
 from neural_cost.analyzer.report import ModelInfo, NodeRecord, Report, cover, total
 from neural_cost.analyzer.roofline import Work, bounds, kernel_bound
 from neural_cost.analyzer.shapes import Inference, infer
@@ -39,10 +39,11 @@ def analyze(
         inference = infer(model, binding)
         nodes = walk(model, inference)
     weights = parameters(nodes)
-    moved, all_known = compulsory_bytes(nodes, weights | _inputs(model, binding, inference), _outputs(model, inference))
+    sources = {name: weight.stored for name, weight in weights.items()} | _inputs(model, binding, inference)
+    moved, all_known = compulsory_bytes(nodes, sources, _outputs(model, inference))
     return Report(
         _describe(model, binding, inference, nodes),
-        total(nodes, weights, moved if all_known else None),
+        total(nodes, distinct(weights.values()), moved if all_known else None),
         cover(nodes),
         [NodeRecord(node, bound_s=_bound(node, on), bounded=on is not None) for node in nodes],
         [] if on is None else [_bounds(nodes, moved, on)],

@@ -1,40 +1,96 @@
-"""Which constants are parameters: weights that work on data, not shapes, scales, statistics or scalars."""
+"""Which constants are parameters: weights that work on data, not shapes, scales, statistics or scalars.
+
+A constant that a node reads at run time is a weight where its elements are floats, or integers of 8 bits and fewer
+in a matrix (a quantized weight), unless it stands where the operator wants something else.
+"""
 
 from __future__ import annotations
 
-from neural_cost.analyzer.node import Tensor
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from neural_cost.analyzer.cost import Dim
+from neural_cost.analyzer.node import BITS, Node, Tensor
 from neural_cost.analyzer.walk import NodeCost
 
 # Inputs that are never weights: running statistics, exponents, limits, scales and zero points.
 OTHER = {
     "BatchNormalization": {3, 4}, "Pow": {1}, "Clip": {1, 2}, "Pad": {2}, "Resize": {1, 2}, "Expand": {0},
-    "Range": {0, 1, 2},
-    "OneHot": {1, 2}, "QuantizeLinear": {1, 2}, "DequantizeLinear": {1, 2}, "QLinearConv": {1, 2, 4, 5, 6, 7},
-    "QLinearMatMul": {1, 2, 4, 5, 6, 7}, "MatMulInteger": {2, 3}, "ConvInteger": {2, 3}, "MatMulNBits": {2, 3},
-    "DynamicQuantizeLSTM": {8, 9, 10, 11},
+    "Range": {0, 1, 2}, "OneHot": {1, 2}, "QuantizeLinear": {1, 2}, "DequantizeLinear": {1, 2},
+    "QLinearConv": {1, 2, 4, 5, 6, 7}, "QLinearMatMul": {1, 2, 4, 5, 6, 7}, "MatMulInteger": {2, 3},
+    "ConvInteger": {2, 3}, "MatMulNBits": {2, 3, 4}, "MatMulBnb4": {2}, "DynamicQuantizeLSTM": {8, 9, 10, 11},
+    "DynamicQuantizeMatMul": {2, 3}, "MatMulIntegerToFloat": {2, 3, 4, 5}, "GatherBlockQuantized": {2, 3},
+    "QGemm": {1, 2, 4, 5, 7, 8}, "QAttention": {3, 4, 6, 7}, "QMoE": {3, 6, 9},
 }  # fmt: skip
-INTEGER_WEIGHTS = {
-    "MatMulInteger", "ConvInteger", "QLinearConv", "QLinearMatMul", "DequantizeLinear", "MatMulNBits",
-    "DynamicQuantizeLSTM",
+# Integers wider than 8 bits are shapes and indices, but for the biases of quantized products.
+INTEGER_BIASES = {"QLinearConv": 8, "QGemm": 6}
+SCALARS = {"Add", "Sub", "Mul", "Div", "Where", "Max", "Min", "Equal", "Less", "Greater"}
+# Constant nodes that hand on the same elements, in another order, shape or type.
+SAME_ELEMENTS = {
+    "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast", "CastLike", "DequantizeLinear",
 }  # fmt: skip
 
 
-def parameters(nodes: list[NodeCost]) -> dict[str, Tensor]:
-    """Weights by name, each once however often it is used."""
-    found: dict[str, Tensor] = {}
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """A weight as the file stores it.
+
+    Attributes:
+        stored: the tensor that the file holds, or that constants make.
+        elements: its parameters; more than the elements of `stored` where those pack several.
+    """
+
+    stored: Tensor
+    elements: Dim
+
+
+def parameters(nodes: Sequence[NodeCost]) -> dict[str, Weight]:
+    """Weights by the names that nodes read them under; two names of one weight give one and the same `stored`."""
+    origin = _origins(nodes)
+    found: dict[str, Weight] = {}
     for each in nodes:
         if each.constant:
             continue
-        op = each.node.op_type
         for position, tensor in enumerate(each.node.inputs):
-            if tensor is not None and tensor.constant and position not in OTHER.get(op, ()) and _is_weight(op, tensor):
-                found.setdefault(tensor.name, tensor)
+            if tensor is not None and tensor.name not in found and _is_weight(each.node, position, tensor):
+                stored = origin.get(tensor.name, tensor)
+                found[tensor.name] = Weight(stored, _elements(each.node, position, tensor))
     return found
 
 
-def _is_weight(op: str, tensor: Tensor) -> bool:
-    if tensor.dims is None or tensor.dtype is None:
+def distinct(weights: Iterable[Weight]) -> list[Weight]:
+    """Each stored tensor once."""
+    return list({weight.stored.name: weight for weight in weights}.values())
+
+
+def _origins(nodes: Iterable[NodeCost]) -> dict[str, Tensor]:
+    """What the outputs of constant nodes were before they were renamed, turned or widened."""
+    origin: dict[str, Tensor] = {}
+    for each in nodes:
+        source = each.node.input(0)
+        if each.constant and each.node.op_type in SAME_ELEMENTS and source is not None:
+            for tensor in each.node.outputs:
+                if tensor is not None:
+                    origin[tensor.name] = origin.get(source.name, source)
+    return origin
+
+
+def _is_weight(node: Node, position: int, tensor: Tensor) -> bool:
+    if not tensor.constant or tensor.dims is None or tensor.dtype not in BITS or tensor.rank == 0:
         return False
-    number = tensor.dtype.startswith(("float", "bfloat"))
-    scalar = tensor.size == 1 and op in ("Add", "Sub", "Mul", "Div", "Where", "Max", "Min", "Equal", "Less", "Greater")
-    return not scalar and tensor.rank > 0 and (number or op in INTEGER_WEIGHTS)
+    if position in OTHER.get(node.op_type, ()) or (tensor.size == 1 and node.op_type in SCALARS):
+        return False
+    if tensor.dtype.startswith(("float", "bfloat", "complex")):
+        return True
+    narrow = tensor.bits <= 8 and tensor.rank > 1 and tensor.dtype != "bool"
+    return narrow or INTEGER_BIASES.get(node.op_type) == position
+
+
+def _elements(node: Node, position: int, tensor: Tensor) -> Dim:
+    """Parameters in a tensor: an operator that packs several into a byte says how wide they are, or how many."""
+    if tensor.dtype != "uint8" or node.domain != "com.microsoft":
+        return tensor.size
+    if node.op_type in ("MatMulNBits", "MatMulBnb4") and position == 1:
+        return int(node.attr("N", 0)) * int(node.attr("K", 0))
+    bits: int = node.attr("bits", node.attr("expert_weight_bits", 8))
+    return tensor.size * 8 // bits

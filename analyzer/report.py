@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
 from neural_cost.analyzer.node import Tensor
+from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.shapes import FalseShape
 from neural_cost.analyzer.walk import NodeCost
 
@@ -143,7 +145,7 @@ class Report:
         }
 
 
-def total(nodes: list[NodeCost], weights: dict[str, Tensor], compulsory: int | None) -> Totals:
+def total(nodes: list[NodeCost], weights: Sequence[Weight], compulsory: int | None) -> Totals:
     """Sum what is known; `compulsory` is None where it is not known whole."""
     costs = [node.cost for node in nodes if node.cost is not None]
     macs: Counter[str] = Counter()
@@ -159,8 +161,8 @@ def total(nodes: list[NodeCost], weights: dict[str, Tensor], compulsory: int | N
         special_ops=sum(cost.special_ops for cost in costs),
         macs_by_type=dict(macs),
         flops_by_type=dict(flops),
-        parameters=sum(weight.size for weight in weights.values()),
-        parameter_bytes=sum(weight.bytes for weight in weights.values()),
+        parameters=sum(weight.elements for weight in weights),
+        parameter_bytes=sum(weight.stored.bytes for weight in weights),
         per_op_bytes=sum(cost.traffic_bytes for cost in costs),
         compulsory_bytes=compulsory,
     )

@@ -14,17 +14,20 @@ def compulsory_bytes(
 ) -> tuple[Dim, bool]:
     """Bytes that nothing can save, and whether these are all of them.
 
-    `sources` are weights and graph inputs by name: each counts what is read of it (of a Gather's table the rows it
-    takes; where several nodes read one, the most that any of them reads). Each graph output counts once. Where the
-    cost of a node or the size of an output is not known, the bytes are those that are known.
+    `sources` are weights and graph inputs as stored, by the names that nodes read them under. Each stored one counts
+    what is read of it (of a Gather's table the rows it takes; where several nodes read one, the most that any of
+    them reads), and no more than its own bytes: a quantized weight need not be widened in memory. Each graph output
+    counts once. Where the cost of a node or the size of an output is not known, the bytes are those that are known.
     """
-    read: dict[str, Dim] = dict.fromkeys(sources, 0)
+    read: dict[str, Dim] = {}
     complete = True
     for node in nodes:
         complete = complete and node.cost is not None
-        for name in {tensor.name for tensor in node.node.inputs if tensor is not None} & read.keys():
-            if node.cost is not None and not node.constant:
-                read[name] = max(read[name], _read_of(node, sources[name]))
+        for tensor in node.node.inputs:
+            if tensor is not None and tensor.name in sources and node.cost is not None and not node.constant:
+                stored = sources[tensor.name]
+                used = min(_read_of(node, tensor), stored.bytes)
+                read[stored.name] = max(read.get(stored.name, 0), used)
     total = sum(read.values())
     for tensor in outputs:
         try:

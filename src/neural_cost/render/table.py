@@ -96,7 +96,11 @@ def _totals(report: Row) -> Table:
         ("FLOPs", count(totals["flops"], least=least), _types(totals["flops_by_type"])),
         ("  2 x MACs", count(report["convention"]["flops_per_mac"] * totals["macs"], least=least), ""),
         ("  other", count(totals["other_flops"], least=least), f"{count(totals['special_ops'])} transcendental"),
-        ("Parameters", f"{totals['parameters']:,}", size(totals["parameter_bytes"])),
+        (
+            "Parameters",
+            f"{'>= ' if least else ''}{totals['parameters']:,}",
+            size(totals["parameter_bytes"], least=least),
+        ),
         ("Traffic, per op", size(traffic["per_op"], least=least), "each node reads its inputs, writes its outputs"),
         ("Traffic, compulsory", size(traffic["compulsory"], least=least), "weights, inputs and outputs once"),
     ]
