@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import onnx_ir as ir
 
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.device_table import find_device
@@ -16,7 +18,7 @@ from neural_cost.analyzer.report import ModelInfo, NodeRecord, Report, cover, to
 from neural_cost.analyzer.roofline import Work, bounds, kernel_bound
 from neural_cost.analyzer.shapes import Inference, infer
 from neural_cost.analyzer.traffic import compulsory_bytes
-from neural_cost.analyzer.walk import NodeCost, walk
+from neural_cost.analyzer.walk import NodeCost, Walk
 
 
 def analyze(
@@ -24,8 +26,11 @@ def analyze(
     dims: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     device: str | Device | None = None,
+    trips: Mapping[str, int] | None = None,
 ) -> Report:
     """Cost every node of an ONNX file, and bound its time on a device, where one is given.
+
+    `trips` says how often the body of a Loop runs, by the name of its node, where the graph does not tell.
 
     Raises:
         ModelError: the file cannot be read.
@@ -36,18 +41,20 @@ def analyze(
     with paused_gc():
         model = load(path)
         binding = bind(model, dims or {}, shapes or {})
-        inference = infer(model, binding)
-        nodes = walk(model, inference)
+        inference = infer(model, binding, trips or {})
+        walk = Walk(inference)
+        nodes = walk.model()
     weights = parameters(nodes)
-    sources = {name: weight.stored for name, weight in weights.items()} | _inputs(model, binding, inference)
-    moved, all_known = compulsory_bytes(nodes, sources, _outputs(model, inference))
+    inputs = _views(walk, (value for value in model.ir.graph.inputs if value.name in binding.inputs))
+    sources = {name: weight.stored for name, weight in weights.items()} | {tensor.name: tensor for tensor in inputs}
+    moved, all_known = compulsory_bytes(nodes, sources, _views(walk, dict.fromkeys(model.ir.graph.outputs)))
     return Report(
         _describe(model, binding, inference, nodes),
         total(nodes, distinct(weights.values()), moved if all_known else None),
         cover(nodes),
         [NodeRecord(node, bound_s=_bound(node, on), bounded=on is not None) for node in nodes],
         [] if on is None else [_bounds(nodes, moved, on)],
-        model.notes,
+        model.notes + walk.notes,
     )
 
 
@@ -64,18 +71,12 @@ def _describe(model: Model, binding: Binding, inference: Inference, nodes: Seque
     )
 
 
-def _inputs(model: Model, binding: Binding, inference: Inference) -> dict[str, Tensor]:
-    found = (inference.tensor(value) for value in model.ir.graph.inputs if value.name in binding.inputs)
-    return {tensor.name: tensor for tensor in found if tensor is not None}
+def _views(walk: Walk, values: Iterable[ir.Value]) -> list[Tensor]:
+    return [tensor for value in values if (tensor := walk.views.tensor(value)) is not None]
 
 
-def _outputs(model: Model, inference: Inference) -> list[Tensor]:
-    found = (inference.tensor(value) for value in dict.fromkeys(model.ir.graph.outputs))
-    return [tensor for tensor in found if tensor is not None]
-
-
-def _work(node: NodeCost) -> Work | None:
-    return None if node.cost is None else Work(node.cost.flops_by_type, node.cost.traffic_bytes)
+def _work(node: NodeCost, repeats: int = 1) -> Work | None:
+    return None if node.cost is None else Work(node.cost.flops_by_type, node.cost.traffic_bytes, repeats)
 
 
 def _bound(node: NodeCost, device: Device | None) -> float | None:
@@ -84,5 +85,6 @@ def _bound(node: NodeCost, device: Device | None) -> float | None:
 
 
 def _bounds(nodes: Sequence[NodeCost], moved: int, device: Device) -> dict[str, Any]:
-    """Bounds of what is known: a node without a cost can only make the model slower."""
-    return bounds([work for node in nodes if (work := _work(node)) is not None], moved, device).to_dict()
+    """Bounds of what is known: a node without a cost, or that runs no one knows how often, only makes it slower."""
+    works = [work for node in nodes if node.repeats and (work := _work(node, node.repeats)) is not None]
+    return bounds(works, moved, device).to_dict()

@@ -13,11 +13,24 @@ from neural_cost.analyzer.load import Model
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Every input's shape in numbers; which dimensions were taken as 1; whether a fixed one was overridden."""
+    """Every input's shape, and what the names of the model's dimensions stand for.
+
+    Attributes:
+        inputs: shapes in numbers; None where the file gives none.
+        dims: sizes by the name of the dimension.
+        assumed: dimensions that nobody gave: 1 in `inputs` and `dims`.
+        symbolic_inputs, symbolic_dims: the same with a symbol for each assumed dimension.
+        names: the file's names of those symbols that could not bear them.
+        given: whether a user gave sizes.
+        overrides: whether one of them replaces a size that the file fixes.
+    """
 
     inputs: dict[str, tuple[int, ...] | None]
     dims: dict[str, int]
     assumed: list[str]
+    symbolic_inputs: dict[str, tuple[int | str, ...] | None]
+    symbolic_dims: dict[str, int | str]
+    names: dict[str, str]
     given: bool
     overrides: bool
 
@@ -40,12 +53,20 @@ def bind(model: Model, dims: Mapping[str, int], shapes: Mapping[str, Sequence[in
         known = ", ".join(names) or "none"
         raise DimensionError(f'{model.path} has no open dimension "{unknown[0]}"; it has: {known}.')
     overrides = _overrides(inputs, dims, shapes)
-    bound: dict[str, tuple[int, ...] | None] = {}
-    assumed: list[str] = []
-    for name, value in inputs.items():
-        bound[name] = _bound_shape(name, value, values, shapes.get(name), assumed)
-    used = {name: values.get(name, 1) for name in names}
-    return Binding(bound, used | dict(dims), assumed, bool(dims or shapes), overrides)
+    bound = {name: _bound_shape(name, value, values, shapes.get(name)) for name, value in inputs.items()}
+    opened = {name: None for shape in bound.values() for name in shape or () if isinstance(name, str)}
+    symbols = {name: _symbol(name, position) for position, name in enumerate(opened)}
+    used = {name: values.get(name, 1) for name in names} | dict(dims)
+    return Binding(
+        {name: None if shape is None else tuple(_number(dim) for dim in shape) for name, shape in bound.items()},
+        used,
+        list(opened),
+        {name: None if s is None else tuple(_symbolic(dim, symbols) for dim in s) for name, s in bound.items()},
+        used | symbols,
+        {symbol: name for name, symbol in symbols.items() if symbol != name},
+        bool(dims or shapes),
+        overrides,
+    )
 
 
 def dim_name(input_name: str, axis: int, dim: object) -> str:
@@ -120,23 +141,32 @@ def _overrides(inputs: Mapping[str, ir.Value], dims: Mapping[str, int], shapes: 
 
 
 def _bound_shape(
-    name: str, value: ir.Value, values: Mapping[str, int], given: Sequence[int] | None, assumed: list[str]
-) -> tuple[int, ...] | None:
+    name: str, value: ir.Value, values: Mapping[str, int], given: Sequence[int] | None
+) -> tuple[int | str, ...] | None:
+    """Sizes where they are known, names where they are open."""
     if given is not None:
         return tuple(given)
     if value.shape is None:
         return None
-    shape = []
+    shape: list[int | str] = []
     for axis, dim in enumerate(value.shape):
         by_axis = values.get(f"{name}:{axis}")
         if isinstance(dim, int):
             shape.append(dim if by_axis is None else by_axis)
-            continue
-        key = dim_name(name, axis, dim)
-        size = values.get(key, by_axis)
-        if size is None:
-            if key not in assumed:
-                assumed.append(key)
-            size = 1
-        shape.append(size)
+        else:
+            key = dim_name(name, axis, dim)
+            shape.append(values.get(key, key if by_axis is None else by_axis))
     return tuple(shape)
+
+
+def _number(dim: int | str) -> int:
+    return 1 if isinstance(dim, str) else dim
+
+
+def _symbolic(dim: int | str, symbols: Mapping[str, str]) -> int | str:
+    return symbols[dim] if isinstance(dim, str) else dim
+
+
+def _symbol(name: str, position: int) -> str:
+    """A name that can stand in an expression, and that shape inference does not make up itself."""
+    return name if name.isidentifier() and not name.startswith("_") else f"open_{position}"

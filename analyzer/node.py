@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from neural_cost.analyzer.cost import Cost, Dim, ceil_div, prod
 
@@ -26,6 +26,8 @@ BITS = {
     "uint64": 64, "uint32": 32, "uint16": 16, "uint8": 8, "uint4": 4, "uint2": 2,
     "bool": 8, "complex64": 64, "complex128": 128,
 }  # fmt: skip
+
+Dims: TypeAlias = "tuple[Dim | None, ...]"  # a shape; None stands for a dimension that is not known
 
 
 class Unknown(Exception):
@@ -44,30 +46,35 @@ class Tensor:
     Attributes:
         name: as in the file.
         dtype: "float32", "int4"...; a sequence is "sequence(float32)"; None when it is not known.
-        dims: the shape, or None when it is not known; a rule reads `shape` instead.
-        why_unknown: the reason, when the shape is not known.
+        dims: the shape, as far as it is known; a rule reads `shape` instead.
+        why_unknown: the reason, when the shape is not known whole.
         constant: depends on weights and constants alone.
         value: its elements, for small integer tensors whose values are known.
+        symbols: the shape in terms of the dimensions that nobody gave, where it depends on them.
     """
 
     name: str
     dtype: str | None
-    dims: tuple[Dim, ...] | None
+    dims: Dims | None
     why_unknown: str = ""
     constant: bool = False
     value: np.ndarray[Any, Any] | None = field(default=None, repr=False)
+    symbols: Dims | None = None
 
     @property
     def shape(self) -> tuple[Dim, ...]:
-        """Dimensions. Raises Unknown where they are not known."""
-        if self.dims is None:
+        """Dimensions. Raises Unknown where one of them is not known."""
+        dims = self.dims
+        if dims is None or None in dims:
             raise Unknown(self.why_unknown or "its shape is not known", self.name)
-        return self.dims
+        return dims  # type: ignore[return-value]  # none of them is None
 
     @property
     def rank(self) -> int:
-        """Number of dimensions."""
-        return len(self.shape)
+        """Number of dimensions, known even where a dimension is not. Raises Unknown where it is not."""
+        if self.dims is None:
+            raise Unknown(self.why_unknown or "its shape is not known", self.name)
+        return len(self.dims)
 
     @cached_property
     def size(self) -> Dim:
@@ -157,13 +164,22 @@ class Node:
     @property
     def read_bytes(self) -> Dim:
         """Every input once: a tensor that is used twice is read once."""
-        distinct = {tensor.name: tensor for tensor in self.inputs if tensor is not None}
-        return sum((tensor.bytes for tensor in distinct.values()), 0)
+        total: Dim = 0
+        seen = set()
+        for tensor in self.inputs:
+            if tensor is not None and tensor.name not in seen:
+                seen.add(tensor.name)
+                total = total + tensor.bytes
+        return total
 
     @property
     def write_bytes(self) -> Dim:
         """Every output once."""
-        return sum((tensor.bytes for tensor in self.outputs if tensor is not None), 0)
+        total: Dim = 0
+        for tensor in self.outputs:
+            if tensor is not None:
+                total = total + tensor.bytes
+        return total
 
     def cost(
         self,

@@ -9,9 +9,9 @@ from importlib.metadata import version
 from typing import Any
 
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
+from neural_cost.analyzer.engine import FalseShape
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.parameters import Weight
-from neural_cost.analyzer.shapes import FalseShape
 from neural_cost.analyzer.walk import NodeCost
 
 
@@ -83,14 +83,9 @@ class NodeRecord:
     def __getattr__(self, name: str) -> Any:
         if name in ("macs", "flops", "other_flops", "special_ops", "read_bytes", "write_bytes", "compute_type"):
             return None if self.source.cost is None else getattr(self.source.cost, name)
-        if name in ("index", "scope", "kind", "graph", "constant", "why"):
+        if name in ("index", "scope", "kind", "graph", "repeats", "constant", "why"):
             return getattr(self.source, name)
         return getattr(self.source.node, name)
-
-    @property
-    def repeats(self) -> int:
-        """How often it runs in one execution of the model."""
-        return 1
 
     @property
     def inputs(self) -> list[Tensor]:
@@ -146,24 +141,34 @@ class Report:
 
 
 def total(nodes: list[NodeCost], weights: Sequence[Weight], compulsory: int | None) -> Totals:
-    """Sum what is known; `compulsory` is None where it is not known whole."""
-    costs = [node.cost for node in nodes if node.cost is not None]
-    macs: Counter[str] = Counter()
-    flops: Counter[str] = Counter()
-    for cost in costs:
-        macs.update(cost.macs_by_type)
-        flops.update(cost.flops_by_type)
+    """Sum what is known, as often as it runs; `compulsory` is None where it is not known whole."""
+    macs: dict[str, int] = {}
+    flops: dict[str, int] = {}
+    other = special = moved = 0
+    complete = True
+    for node in nodes:
+        cost, repeats = node.cost, node.repeats
+        if cost is None or repeats is None:
+            complete = False
+            continue
+        for kind, count in cost.macs_by_type.items():
+            macs[kind] = macs.get(kind, 0) + count * repeats
+        for kind, count in cost.flops_by_type.items():
+            flops[kind] = flops.get(kind, 0) + count * repeats
+        other += cost.other_flops * repeats
+        special += cost.special_ops * repeats
+        moved += cost.traffic_bytes * repeats
     return Totals(
-        complete=len(costs) == len(nodes),
+        complete=complete,
         macs=sum(macs.values()),
-        flops=sum(cost.flops for cost in costs),
-        other_flops=sum(cost.other_flops for cost in costs),
-        special_ops=sum(cost.special_ops for cost in costs),
-        macs_by_type=dict(macs),
-        flops_by_type=dict(flops),
+        flops=FLOPS_PER_MAC * sum(macs.values()) + other,
+        other_flops=other,
+        special_ops=special,
+        macs_by_type=macs,
+        flops_by_type=flops,
         parameters=sum(weight.elements for weight in weights),
         parameter_bytes=sum(weight.stored.bytes for weight in weights),
-        per_op_bytes=sum(cost.traffic_bytes for cost in costs),
+        per_op_bytes=moved,
         compulsory_bytes=compulsory,
     )
 
@@ -183,4 +188,7 @@ def cover(nodes: list[NodeCost]) -> Coverage:
 
 def _tensor(tensor: Tensor) -> dict[str, Any]:
     shape = None if tensor.dims is None else list(tensor.dims)
-    return {"name": tensor.name, "dtype": tensor.dtype, "shape": shape}
+    found = {"name": tensor.name, "dtype": tensor.dtype, "shape": shape}
+    if tensor.symbols is not None:
+        found["symbolic_shape"] = [dim if isinstance(dim, int | None) else str(dim) for dim in tensor.symbols]
+    return found

@@ -1,103 +1,132 @@
-"""Every node visited once: its cost, or the reason why that is not known."""
+"""Every node visited once: its cost, or the reason why that is not known; how often it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from neural_cost.analyzer.cost import NOTHING, Cost
-from neural_cost.analyzer.load import Model
-from neural_cost.analyzer.node import Node, Tensor, Unknown
-from neural_cost.analyzer.rules.registry import lookup
+from neural_cost.analyzer.cost import NOTHING, Cost, Dim
+from neural_cost.analyzer.engine import Body
+from neural_cost.analyzer.modules import scope_of
+from neural_cost.analyzer.node import Node, Unknown
+from neural_cost.analyzer.rules.registry import Rule, lookup
 from neural_cost.analyzer.shapes import Inference
+from neural_cost.analyzer.views import Views
 
 
 @dataclass(frozen=True, slots=True)
 class NodeCost:
-    """A node with its cost; `cost` is None where it is not known, and `why` says why."""
+    """A node with the cost of one execution.
+
+    Attributes:
+        index: position in the file, or in the body that holds the node.
+        graph: "main", or the path of the body.
+        repeats: how often it runs in one run of the model; 0 in a branch that is not counted; None if not known.
+        cost: None where it is not known, and `why` says why.
+        uncounted: its operator has no rule.
+    """
 
     index: int
     node: Node
     scope: str
     kind: str
     graph: str
+    repeats: Dim | None
     constant: bool
     cost: Cost | None
     why: str | None
     uncounted: bool
 
 
-def walk(model: Model, inference: Inference) -> list[NodeCost]:
-    """Cost every node of the main graph, and of the branches that are taken."""
-    return list(_walk(model, inference, model.ir.graph, "main"))
+class Walk:
+    """Costs the nodes of a model in order, each followed by those of the bodies that it runs."""
+
+    def __init__(self, inference: Inference) -> None:
+        self.engine = inference.engine
+        self.views = Views(inference.engine, inference.symbols)
+        self.notes: list[str] = []
+        self._rules: dict[tuple[str, str], Rule | None] = {}
+
+    def model(self) -> list[NodeCost]:
+        """The whole model."""
+        return list(self._graph(self.engine.model.ir.graph, "main", 1))
+
+    def _graph(self, graph: ir.Graph, name: str, repeats: Dim | None) -> Iterator[NodeCost]:
+        places = self.engine.model.file_index if name == "main" else {}
+        for position, node in enumerate(graph):
+            cost = self._node(node, places.get(node, position), name, repeats)
+            yield cost
+            bodies = self.engine.bodies.get(node)
+            if bodies:
+                yield from self._bodies(cost, bodies)
+
+    def _node(self, node: ir.Node, index: int, graph: str, repeats: Dim | None) -> NodeCost:
+        view = self.views.node(node, index)
+        key = (view.domain, view.op_type)
+        if key not in self._rules:
+            self._rules[key] = lookup(view.domain, view.op_type, view.version)
+        rule = self._rules[key]
+        kind = "control_flow" if node.op_type in self.engine.follow else rule.kind if rule else "unknown"
+        constant = all(value in self.engine.constant for value in node.outputs)
+        cost, why = self._control(node) if kind == "control_flow" else _apply(view, rule, constant)
+        uncounted = cost is None and rule is None and kind != "control_flow"
+        return NodeCost(index, view, scope_of(node), kind, graph, repeats, constant, cost, why, uncounted)
+
+    def _control(self, node: ir.Node) -> tuple[Cost | None, str | None]:
+        """Control flow costs nothing itself; where it is not known how often a body runs, neither is its cost."""
+        bodies = self.engine.bodies.get(node)
+        if bodies is None:
+            return None, self.engine.stuck.get(node, "its bodies could not be followed")
+        why = next((body.why for body in bodies if body.times is None), None)
+        return (NOTHING, None) if why is None else (None, why)
+
+    def _bodies(self, owner: NodeCost, bodies: Sequence[Body]) -> Iterator[NodeCost]:
+        """Nodes of the bodies; of alternatives the dearer one counts, the others run 0 times."""
+        place = f"{owner.graph}/{owner.node.name}"
+        found = [
+            list(self._graph(body.graph, f"{place}/{body.name}", _times(owner.repeats, body.times))) for body in bodies
+        ]
+        if len(bodies) > 1:
+            dearest = max(range(len(found)), key=lambda index: work(found[index]))
+            self.notes.append(
+                f'If node "{owner.node.name}": its condition is not known, so the dearer of its branches counts: '
+                f"{bodies[dearest].name}"
+            )
+            found = [
+                nodes if index == dearest else [_not_counted(node) for node in nodes]
+                for index, nodes in enumerate(found)
+            ]
+        for nodes in found:
+            yield from nodes
 
 
-def _walk(model: Model, inference: Inference, graph: ir.Graph, name: str) -> Iterator[NodeCost]:
-    for position, node in enumerate(graph):
-        index = model.file_index.get(node, position)
-        yield _cost(model, inference, node, index, name)
-        if node in inference.taken:
-            yield from _walk(model, inference, inference.taken[node], f"{name}/{node.name or index}")
+def work(nodes: Iterable[NodeCost]) -> tuple[int, int]:
+    """FLOPs and bytes of what is known."""
+    known = [(node.cost, node.repeats) for node in nodes if node.cost is not None and node.repeats is not None]
+    return (
+        sum(cost.flops * repeats for cost, repeats in known),
+        sum(cost.traffic_bytes * repeats for cost, repeats in known),
+    )
 
 
-def _cost(model: Model, inference: Inference, node: ir.Node, index: int, graph: str) -> NodeCost:
-    view = _view(model, inference, node, index)
-    constant = all(value in inference.constant for value in node.outputs)
-    rule = lookup(view.domain, view.op_type, view.version)
-    kind = rule.kind if rule else "unknown"
-    cost, why = _apply(view, rule.function if rule else None, constant, node in inference.taken)
-    uncounted = cost is None and rule is None
-    return NodeCost(index, view, scope_of(node), kind, graph, constant, cost, why, uncounted)
+def _times(outer: Dim | None, inner: Dim | None) -> Dim | None:
+    return None if outer is None or inner is None else outer * inner
 
 
-def _apply(view: Node, function: Any, constant: bool, taken: bool) -> tuple[Cost | None, str | None]:
-    if constant or taken:
+def _not_counted(node: NodeCost) -> NodeCost:
+    return replace(node, repeats=0)
+
+
+def _apply(view: Node, rule: Rule | None, constant: bool) -> tuple[Cost | None, str | None]:
+    if constant:
         return NOTHING, None
-    if function is None:
+    if rule is None:
         return None, f"there is no cost rule for {view.domain or 'ai.onnx'}::{view.op_type}"
     try:
-        return function(view), None
+        return rule.function(view), None
     except Unknown as unknown:
         return None, f'"{unknown.tensor}": {unknown.why}' if unknown.tensor else unknown.why
     except (IndexError, TypeError, ValueError, KeyError, ZeroDivisionError) as error:
         return None, f"the node does not have the form that {view.op_type} requires ({error})"
-
-
-def _view(model: Model, inference: Inference, node: ir.Node, index: int) -> Node:
-    domain = "" if node.domain == "ai.onnx" else node.domain
-    return Node(
-        node.op_type,
-        _trimmed([inference.tensor(value) for value in node.inputs]),
-        _trimmed([inference.tensor(value) for value in node.outputs]),
-        {name: _plain(attr) for name, attr in node.attributes.items()},
-        node.name or str(index),
-        domain,
-        model.ir.opset_imports.get(domain, 1),
-    )
-
-
-def _plain(attr: ir.Attr) -> Any:
-    if attr.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS, ir.AttributeType.TENSOR):
-        return attr.value
-    return list(attr.value) if isinstance(attr.value, tuple) else attr.value
-
-
-def _trimmed(tensors: list[Tensor | None]) -> list[Tensor | None]:
-    while tensors and tensors[-1] is None:
-        tensors.pop()
-    return tensors
-
-
-def scope_of(node: ir.Node) -> str:
-    """Module that a node belongs to: torch's name scopes, else its name up to the last separator."""
-    scopes = node.metadata_props.get("pkg.torch.onnx.name_scopes")
-    if scopes:
-        parts = [part.strip(" '\"") for part in scopes.strip("[]").split(",")]
-        inner = [part for part in parts if part]
-        return inner[-2].replace(".", "/") if len(inner) > 1 else ""
-    name = (node.name or "").strip("/")
-    separator = "/" if "/" in name else "."
-    return name.rpartition(separator)[0].replace(".", "/")

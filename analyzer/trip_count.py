@@ -1,0 +1,169 @@
+"""How often the body of a loop runs: from constants, from shape arithmetic, or by playing its condition through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from neural_cost.analyzer.cost import Dim
+from neural_cost.analyzer.engine import Engine
+from neural_cost.analyzer.values import MAX_ELEMENTS, RANDOM
+
+MAX_PLAYED_TRIPS = 4096  # a condition that is still true after so many is given up
+MAX_PLAYED_NODES = 64
+
+Feed = dict[str, np.ndarray[Any, Any]]
+
+
+def loop_trips(engine: Engine, node: ir.Node, body: ir.Graph) -> tuple[Dim | None, str]:
+    """Trips of a Loop whose body has been inferred, or None and the reason."""
+    given = engine.sizes.trips.get(node.name or "")
+    if given is not None:
+        return given, ""
+    most, start = node.inputs[0], node.inputs[1] if len(node.inputs) > 1 else None
+    limit = engine.count(most)
+    starts = True if start is None else engine.truth(start)
+    if starts is False or (isinstance(limit, int) and limit <= 0):
+        return 0, ""
+    if starts is None:
+        return (
+            None,
+            f'how often it runs depends on "{start.name if start else ""}", which only a run finds; {_advice(node)}',
+        )
+    if engine.truth(body.outputs[0]) is True:
+        if limit is not None:
+            return limit, ""
+        name = most.name if most is not None else "nothing, it never ends"
+        return None, f'how often it runs depends on "{name}", which only a run finds; {_advice(node)}'
+    played = _play(engine, node, body, limit)
+    return played, "" if played is not None else f"its condition depends on data; {_advice(node)}"
+
+
+def sequence_length(engine: Engine, value: ir.Value | None) -> int | None:
+    """Elements of a sequence, where the nodes that made it tell."""
+    more = 0
+    while value is not None and (node := value.producer()) is not None:
+        match node.op_type:
+            case "SequenceConstruct":
+                return len(node.inputs) + more
+            case "SequenceEmpty":
+                return more
+            case "SplitToSequence":
+                parts = _parts(engine, node)
+                return None if parts is None else parts + more
+            case "SequenceInsert" | "SequenceErase":
+                more += 1 if node.op_type == "SequenceInsert" else -1
+            case "Identity" | "SequenceMap":
+                pass
+            case _:
+                return None
+        value = node.inputs[0]
+    return None
+
+
+def _advice(node: ir.Node) -> str:
+    return f'say it with --trips "{node.name}=N"' if node.name else "give the node a name, then say it with --trips"
+
+
+def _parts(engine: Engine, node: ir.Node) -> int | None:
+    axis = node.attributes["axis"].as_int() if "axis" in node.attributes else 0
+    shape = node.inputs[0].shape if node.inputs[0] is not None else None
+    length = None if shape is None else shape[axis]
+    if not isinstance(length, int):
+        return None
+    if len(node.inputs) < 2 or node.inputs[1] is None:
+        return length
+    split = engine.values.known(node.inputs[1])
+    if split is None:
+        return None
+    return int(split.size) if split.ndim else -(-length // int(split.item()))
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The part of a body that its condition depends on, over all iterations.
+
+    Attributes:
+        nodes: in order.
+        carried: positions of the values that go round.
+        outer: values from outside the body.
+    """
+
+    body: ir.Graph
+    nodes: list[ir.Node]
+    carried: list[int]
+    outer: list[ir.Value]
+
+
+def _play(engine: Engine, node: ir.Node, body: ir.Graph, limit: Dim | None) -> int | None:
+    """Run the part of a body that its condition needs, on known values, until the condition is false."""
+    condition = _condition(body) if limit is None or isinstance(limit, int) else None
+    if condition is None:
+        return None
+    feed: Feed = {body.inputs[1].name or "": np.array(True)}
+    values = {body.inputs[2 + i]: node.inputs[2 + i] for i in condition.carried}
+    for inner, source in (values | {value: value for value in condition.outer}).items():
+        array = engine.values.known(source)
+        if array is None:
+            return None
+        feed[inner.name or ""] = array
+    try:
+        return _count(condition, engine.model.opset, feed, limit)
+    except Exception:  # the reference lacks an operator of it: the trips stay unknown, which is safe
+        return None
+
+
+def _condition(body: ir.Graph) -> Condition | None:
+    """What the condition needs; None where that is too much, or random."""
+    positions = {value: i for i, value in enumerate(body.inputs)}
+    nodes: dict[ir.Node, None] = {}
+    carried: dict[int, None] = {}
+    outer: dict[ir.Value, None] = {}
+    todo = [body.outputs[0]]
+    while todo:
+        value = todo.pop()
+        producer = value.producer()
+        if value in positions:
+            index = positions[value] - 2
+            if index >= 0 and index not in carried:
+                carried[index] = None
+                todo.append(body.outputs[1 + index])
+        elif producer is None or producer.graph is not body:
+            outer[value] = None
+        elif producer not in nodes:
+            nodes[producer] = None
+            if producer.op_type in RANDOM or len(nodes) > MAX_PLAYED_NODES:
+                return None
+            if any(attr.type == ir.AttributeType.GRAPH for attr in producer.attributes.values()):
+                return None
+            todo += [value for value in producer.inputs if value is not None]
+    return Condition(body, [node for node in body if node in nodes], list(carried), list(outer))
+
+
+def _count(condition: Condition, opset: int, feed: Feed, limit: int | None) -> int | None:
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    body, carried = condition.body, condition.carried
+    ends = [body.outputs[0], *(body.outputs[1 + i] for i in carried)]
+    number = body.inputs[0].name or ""
+    graph = onnx.helper.make_graph(
+        [ir.to_proto(node) for node in condition.nodes],
+        "condition",
+        [onnx.ValueInfoProto(name=name) for name in {*feed, number}],
+        [onnx.ValueInfoProto(name=value.name) for value in dict.fromkeys(ends)],
+    )
+    opsets = [onnx.helper.make_opsetid("", opset)]
+    evaluator = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=opsets))
+    most = MAX_PLAYED_TRIPS if limit is None else min(limit, MAX_PLAYED_TRIPS)
+    for trip in range(most):
+        results = evaluator.run([value.name for value in ends], feed | {number: np.array(trip, np.int64)})
+        if not bool(np.asarray(results[0]).item()):
+            return trip + 1
+        if any(np.asarray(result).size > MAX_ELEMENTS for result in results):
+            return None
+        feed |= {body.inputs[2 + i].name or "": np.asarray(r) for i, r in zip(carried, results[1:], strict=True)}
+    return limit if limit == most else None

@@ -1,0 +1,94 @@
+"""Graph values and nodes as cost rules see them, once inference is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import onnx_ir as ir
+
+from neural_cost.analyzer.cost import Dim
+from neural_cost.analyzer.engine import Engine
+from neural_cost.analyzer.node import Dims, Node, Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """What the pass with open dimensions found: shapes and trips as expressions.
+
+    `names` are the file's own names of the symbols in them, where those cannot stand in an expression.
+    """
+
+    shapes: Mapping[ir.Value, Dims] = field(default_factory=dict)
+    times: Mapping[ir.Graph, Dim | None] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+class Views:
+    """Makes each view once."""
+
+    def __init__(self, engine: Engine, symbols: Symbols) -> None:
+        self.engine = engine
+        self.symbols = symbols
+        self._opsets = engine.model.ir.opset_imports
+        self._tensors: dict[ir.Value, Tensor] = {}
+
+    def tensor(self, value: ir.Value | None) -> Tensor | None:
+        """The view of a value; None for an absent one."""
+        if value is None or not value.name:
+            return None
+        found = self._tensors.get(value)
+        if found is None:
+            found = self._tensors[value] = self._make(value, value.name)
+        return found
+
+    def node(self, node: ir.Node, index: int) -> Node:
+        """The view of a node."""
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        return Node(
+            node.op_type,
+            _trimmed([self.tensor(value) for value in node.inputs]),
+            _trimmed([self.tensor(value) for value in node.outputs]),
+            {name: _plain(attr) for name, attr in node.attributes.items()} if node.attributes else NO_ATTRIBUTES,
+            node.name or str(index),
+            domain,
+            self._opsets.get(domain, 1),
+        )
+
+    def _make(self, value: ir.Value, name: str) -> Tensor:
+        engine, dtype = self.engine, value.dtype
+        small = engine.values.ints(value, dtype) if dtype is not None else None
+        dims = _numbers(value.shape)
+        why = "" if dims is not None and None not in dims else engine.why.get(value, "its shape is not known")
+        symbols = self.symbols.shapes.get(value)
+        return Tensor(name, _dtype(value, dtype), dims, why, value in engine.constant, small, symbols)
+
+
+NO_ATTRIBUTES: Mapping[str, Any] = {}
+NAMES = {dtype: {"FLOAT": "float32", "DOUBLE": "float64"}.get(dtype.name, dtype.name.lower()) for dtype in ir.DataType}
+FORMS: Mapping[type, str] = {ir.SequenceType: "sequence({})", ir.OptionalType: "optional({})"}
+
+
+def _numbers(shape: ir.Shape | None) -> Dims | None:
+    return None if shape is None else tuple([dim if isinstance(dim, int) else None for dim in shape.dims])
+
+
+def _dtype(value: ir.Value, dtype: ir.DataType | None) -> str | None:
+    """Element type in lower case, as "float32"; "sequence(float32)" for a sequence."""
+    if dtype is None:
+        return None
+    form = FORMS.get(type(value.type))
+    return form.format(NAMES[dtype]) if form else NAMES[dtype]
+
+
+def _plain(attr: ir.Attr) -> Any:
+    if attr.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS, ir.AttributeType.TENSOR):
+        return attr.value
+    return list(attr.value) if isinstance(attr.value, tuple) else attr.value
+
+
+def _trimmed(tensors: list[Tensor | None]) -> list[Tensor | None]:
+    while tensors and tensors[-1] is None:
+        tensors.pop()
+    return tensors
