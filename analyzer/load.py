@@ -183,5 +183,7 @@ def _inlined_size(model: ir.Model) -> int:
     return sum(sizes.get(node.op_identifier(), 1) for node in model.graph)
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
+    while error.__cause__ is not None:  # onnx_ir wraps what happened once for each level of the file
+        error = error.__cause__
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
