@@ -7,6 +7,7 @@ import pytest
 
 from neural_cost.analyzer.shape_mends import MENDS, install, upstream
 from tests.analyzer.mend_rows import Row, answer
+from tests.analyzer.mend_tables import classical, old_opsets
 
 STANDARD = [
     Row("Unique", ["float32[4,3]"], ["float32[?,3]", "int64[?]", "int64[4]", "int64[?]"], {"axis": 0}, since=11),
@@ -32,17 +33,21 @@ STANDARD = [
         {"kernel_shape": [2, 2], "strides": [2, 2]}, since=9, note="(2 - 1) * 2 + 2, (3 - 1) * 2 + 2"),
 ]  # fmt: skip
 
-ROWS = STANDARD
+ROWS = STANDARD + old_opsets.ROWS + classical.ROWS
 
 install()
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+def name_of(row):
+    return f"{row.domain}:{row.op_type}-{row.since}"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_a_mend_is_right(row):
     assert answer(MENDS[row.key], row) == list(row.outputs), row.note
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_upstream_still_needs_it(row):
     try:
         theirs = answer(upstream(*row.key), row)
