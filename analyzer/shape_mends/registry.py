@@ -12,7 +12,17 @@ from onnx_shape_inference import registry as theirs
 Infer = Callable[[ShapeInferenceContext, ir.Node], None]
 Key = tuple[str, str, int]  # domain, operator, opset version from which the mend holds
 
-FAMILIES = ("data_dependent", "indexing", "sampling", "old_opsets", "classical")
+FAMILIES = (
+    "data_dependent",
+    "indexing",
+    "sampling",
+    "old_opsets",
+    "classical",
+    "contrib_products",
+    "contrib_quantized",
+    "contrib_attention",
+    "contrib_tensors",
+)
 
 MENDS: dict[Key, Infer] = {}
 _UNTIL: dict[Key, int] = {}

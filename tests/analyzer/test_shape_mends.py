@@ -7,7 +7,14 @@ import pytest
 
 from neural_cost.analyzer.shape_mends import MENDS, install, upstream
 from tests.analyzer.mend_rows import Row, answer
-from tests.analyzer.mend_tables import classical, old_opsets
+from tests.analyzer.mend_tables import (
+    classical,
+    contrib_attention,
+    contrib_products,
+    contrib_quantized,
+    contrib_tensors,
+    old_opsets,
+)
 
 STANDARD = [
     Row("Unique", ["float32[4,3]"], ["float32[?,3]", "int64[?]", "int64[4]", "int64[?]"], {"axis": 0}, since=11),
@@ -33,7 +40,8 @@ STANDARD = [
         {"kernel_shape": [2, 2], "strides": [2, 2]}, since=9, note="(2 - 1) * 2 + 2, (3 - 1) * 2 + 2"),
 ]  # fmt: skip
 
-ROWS = STANDARD + old_opsets.ROWS + classical.ROWS
+TABLES = (old_opsets, classical, contrib_products, contrib_quantized, contrib_attention, contrib_tensors)
+ROWS = STANDARD + [row for table in TABLES for row in table.ROWS]
 
 install()
 
