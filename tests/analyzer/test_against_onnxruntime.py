@@ -45,7 +45,7 @@ def test_shapes_are_those_of_a_run(family, tmp_path):
             continue
         ran += 1
         for (dtype, shape), (true_dtype, true_shape) in zip(inferred(node, tmp_path), truth, strict=True):
-text = f"{node}: {shape}, not {true_shape}"
+            text = f"{node}: {shape}, not {true_shape}"
             if shape is None or any(not isinstance(dim, int) for dim in shape):
                 unknown.append(text)
             elif (dtype, shape) != (true_dtype, true_shape):
