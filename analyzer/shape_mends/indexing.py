@@ -1,0 +1,109 @@
+"""Mends of operators that take a part of a tensor."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+from onnx_shape_inference import ShapeInferenceContext
+
+from neural_cost.analyzer.shape_mends.reading import (
+    Dim,
+    dims_of,
+    elements,
+    fresh,
+    given,
+    integer,
+    known_ints,
+    normal_axis,
+    required,
+    set_output,
+)
+from neural_cost.analyzer.shape_mends.registry import ask_upstream, mend
+
+FAR = 2**31 - 1  # an end from here on means "to the end"
+
+
+@mend("Slice", since=10)
+def slice_(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Upstream takes axes and steps that it cannot read for absent, and a long end for the size of an unknown axis."""
+    data = required(node, 0)
+    dims = dims_of(data)
+    starts, ends = known_ints(required(node, 1)), elements(context, required(node, 2))
+    axes, steps = known_ints(given(node, 3)), known_ints(given(node, 4))
+    if dims is None or _unread(node, 3) or _unread(node, 4):
+        set_output(context, node, 0, None if dims is None else fresh(context, len(dims)), data.dtype)
+        return
+    ask_upstream(context, node, 10)
+    if starts is None or ends is None:
+        return
+    found = dims_of(node.outputs[0]) or dims
+    for i, axis in enumerate(axes if axes is not None else range(len(starts))):
+        at = normal_axis(node, axis, len(dims))
+        step = steps[i] if steps is not None else 1
+        end = ends[i]
+        taken = _sliced(context, dims[at], starts[i], end, step) if isinstance(end, int) else None
+        found[at] = found[at] if taken is None else taken
+    set_output(context, node, 0, found, data.dtype)
+
+
+def _sliced(context: ShapeInferenceContext, dim: Dim, start: int, end: int, step: int) -> Dim | None:
+    """Elements taken of an axis; None where upstream's own answer for a symbolic axis stands."""
+    if isinstance(dim, int):
+        return slice_length(dim, start, end, step)
+    if step < 0 or start < 0 or end < 0 or end >= FAR:
+        return None
+    taken: Dim = context.simplify_dim(ir.SymbolicDim(f"Max(0, -floor(({start} - Min({end}, {dim})) / {step}))"))
+    return taken
+
+
+def slice_length(dim: int, start: int, end: int, step: int) -> int:
+    """Elements that Slice takes of an axis (ONNX's clamping, which is not Python's for a step below 0)."""
+    start, end = (value + dim if value < 0 else value for value in (start, end))
+    if step < 0:
+        start, end = max(0, min(start, dim - 1)), max(-1, min(end, dim - 1))
+    else:
+        start, end = max(0, min(start, dim)), max(0, min(end, dim))
+    return max(0, -((start - end) // step)) if dim else 0
+
+
+@mend("Squeeze", since=13)
+def squeeze(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Upstream takes axes that it cannot read for absent."""
+    data = required(node, 0)
+    if not _unread(node, 1):
+        ask_upstream(context, node, 13)
+        return
+    dims, axes = dims_of(data), dims_of(given(node, 1), 1)
+    kept = len(dims) - axes[0] if dims is not None and axes is not None and isinstance(axes[0], int) else None
+    set_output(context, node, 0, None if kept is None else fresh(context, kept), data.dtype)
+
+
+@mend("Pad", since=18)
+def pad(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Upstream takes axes that it cannot read for absent."""
+    data = required(node, 0)
+    if _unread(node, 3):
+        dims = dims_of(data)
+        set_output(context, node, 0, None if dims is None else fresh(context, len(dims)), data.dtype)
+        return
+    ask_upstream(context, node, 18)
+
+
+@mend("Split", since=13)
+def split(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Upstream takes sizes that are no constants for absent, and splits evenly."""
+    data = required(node, 0)
+    dims = dims_of(data)
+    if not _unread(node, 1) or dims is None:
+        ask_upstream(context, node, 13)
+        return
+    axis = normal_axis(node, integer(node, "axis"), len(dims))
+    count = len(node.outputs)
+    sizes = elements(context, given(node, 1)) or fresh(context, count)
+    for i, size in zip(range(count), sizes, strict=True):
+        set_output(context, node, i, [*dims[:axis], size, *dims[axis + 1 :]], data.dtype)
+
+
+def _unread(node: ir.Node, index: int) -> bool:
+    """Whether an input is there, and its values are not known."""
+    value = given(node, index)
+    return value is not None and known_ints(value) is None

@@ -1,0 +1,45 @@
+"""ONNX's own node tests: what is not right is in a table with its reason, and nothing is wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.node_tests import cases, judge, without
+
+pytestmark = pytest.mark.long  # collecting the tests computes them all
+
+TABLE = Path(__file__).parents[1] / "data" / "node_tests_not_right.json"
+REASONS = {case: reason for reason, names in json.loads(TABLE.read_text()).items() for case in names}
+
+
+@pytest.fixture(scope="module")
+def collected():
+    return cases()
+
+
+@pytest.fixture(scope="module")
+def verdicts(collected, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cases")
+    return {case.name: judge(case, folder) for case in collected}
+
+
+def test_none_has_a_wrong_shape_or_type(verdicts):
+    assert {name: v.why for name, v in verdicts.items() if v.verdict == "wrong"} == {}
+
+
+def test_those_not_right_are_in_the_table(verdicts):
+    new = {name: v.why for name, v in verdicts.items() if v.verdict != "right" and name not in REASONS}
+    assert new == {}, "newly not right"
+
+
+def test_those_in_the_table_are_not_right(verdicts):
+    right = [name for name in REASONS if verdicts[name].verdict == "right"]
+    assert right == [], "take it out of the table"
+
+
+def test_none_is_wrong_when_one_constant_is_not_known(collected, tmp_path):
+    left_out = [without(case, name) for case in collected for name in case.constants]
+    wrong = [(case.name, v.why) for case in left_out if (v := judge(case, tmp_path)).verdict == "wrong"]
+    assert len(left_out) > 1000
+    assert wrong == []
