@@ -4,9 +4,11 @@ from pathlib import Path
 
 import onnx
 import onnx.parser
+import onnx_ir as ir
 import pytest
 
 import neural_cost
+from neural_cost.analyzer.shape_mends import broadcast
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -72,12 +74,13 @@ def test_bound_dimensions_leave_no_symbols(tmp_path):
     assert set(found.values()) == {None}
 
 
-def test_a_broadcast_that_symbols_misjudge_is_not_known(tmp_path):
-    """Of two different symbols one may be 1: inference picks the first, which the numbers show to be wrong."""
+def test_of_two_symbols_that_broadcast_the_larger_holds(tmp_path):
+    """Either may be 1; upstream takes the first."""
     text = "g (float[one, 4] x, float[many, 4] z) => (float[k, 4] y) { y = Add(x, z) }"
-    found, report = symbols(text, tmp_path, dims={"many": 5})
-    assert report.nodes[0].outputs[0].dims == (5, 4)
-    assert found["y"] == [None, "4"]
+    found, _ = symbols(text, tmp_path)
+    assert found["y"] == ["Max(many, one)", "4"]
+    first, second = ir.SymbolicDim("one"), ir.SymbolicDim("many")
+    assert broadcast.theirs(first, second) == first, "mended upstream: drop shape_mends/broadcast.py"
 
 
 @pytest.mark.parametrize("family", ["dnn", "cnn", "rnn", "lstm", "transformer"])
