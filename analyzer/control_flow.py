@@ -7,7 +7,7 @@ not known, and the body is inferred again with that, until nothing changes: a sh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx_ir as ir
@@ -61,8 +61,9 @@ def follow_loop(engine: Engine, node: ir.Node) -> None:
     states = _fixed_point(engine, body, carried, before, ends)
     times, why = loop_trips(engine, node, body)
     engine.bodies[node] = [Body("body", body, times, why)]
-    for value, state, first in zip(node.outputs, states, before, strict=False):
-        _set(engine, value, first if times == 0 else _renamed(engine, state))
+    for value, state, first, end in zip(node.outputs, states, before, ends, strict=False):
+        last = first if times == 0 else _renamed(engine, state)
+        _set(engine, value, replace(last, type=end.type or last.type))  # an optional that goes in may come out plain
     for value, row in zip(node.outputs[len(carried) :], body.outputs[1 + len(carried) :], strict=True):
         _set(engine, value, _piled(engine, _state(engine, row), times, why, 0))
 
@@ -125,6 +126,7 @@ def _infer(engine: Engine, graph: ir.Graph) -> None:
         for node in todo.pop():
             for value in node.outputs:
                 value.const_value = value.shape = None
+                engine.context.forget(value)
                 engine.why.pop(value, None)
             todo += [attr.as_graph() for attr in node.attributes.values() if attr.type == ir.AttributeType.GRAPH]
     engine.graph(graph)

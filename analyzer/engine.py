@@ -12,6 +12,7 @@ from onnx_shape_inference import ShapeInferenceContext, registry
 from neural_cost.analyzer.cost import Dim
 from neural_cost.analyzer.load import Model
 from neural_cost.analyzer.shape_checks import contradiction
+from neural_cost.analyzer.shape_mends import Context
 from neural_cost.analyzer.values import RANDOM, Array, Values
 
 Declared = Mapping[ir.Value, tuple[ir.Shape | None, ir.TypeProtocol | None]]
@@ -66,7 +67,7 @@ class Engine:
         self.sizes = sizes
         self.declared = declared
         self.follow = follow
-        self.context = ShapeInferenceContext(model.ir.opset_imports, policy="override")
+        self.context = Context(model.ir.opset_imports, policy="override")
         self.context.reserve_symbol_names(str(dim) for dim in sizes.dims.values())
         self.values = Values(model.opset)
         self.why: dict[ir.Value, str] = {}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,10 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from neural_cost.analyzer.dimensions import Binding
+from neural_cost.analyzer.dimensions import bind
 from neural_cost.analyzer.load import load
 from neural_cost.analyzer.shapes import infer
-from neural_cost.analyzer.walk import walk
+from neural_cost.analyzer.walk import Walk
 
 MAX_ELEMENTS = 64  # an integer input of so many elements is a shape, axes or a count
 FLOATS = {"OneHot": (1,), "Range": (0, 1, 2), "Resize": (1, 2), "Upsample": (1,)}  # float inputs that set a size
@@ -33,6 +33,7 @@ class Case:
     model: onnx.ModelProto
     constants: Sequence[str]
     truth: dict[str, Any]
+    optional: Collection[str]  # outputs that are optional, which their recorded data do not tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def without(case: Case, name: str) -> Case:
     model.graph.initializer.extend(kept)
     left = next(tensor for tensor in case.model.graph.initializer if tensor.name == name)
     model.graph.input.append(onnx.helper.make_tensor_value_info(name, left.data_type, list(left.dims)))
-    return Case(case.name, model, [each for each in case.constants if each != name], case.truth)
+    return replace(case, model=model, constants=[each for each in case.constants if each != name])
 
 
 def judge(case: Case, folder: Path) -> Verdict:
@@ -67,16 +68,14 @@ def judge(case: Case, folder: Path) -> Verdict:
     file = folder / "case.onnx"
     file.write_bytes(case.model.SerializeToString())
     model = load(file)
-    inference = infer(model, Binding(_bound(model.ir.graph.inputs), {}, [], given=False, overrides=False))
-    walk(model, inference)
-    verdicts = {value: _compare(value, case.truth[value.name or ""]) for value in model.ir.graph.outputs}
-    bad = [f"{v.name} is {v.type} {v.shape} ({inference.why.get(v, '')})" for v, d in verdicts.items() if d != "right"]
+    open_sequences = {value.name: None for value in model.ir.graph.inputs if _numbers(value.shape) is None}
+    binding = bind(model, {}, {})
+    inference = infer(model, replace(binding, inputs=binding.inputs | open_sequences, assumed=[]), {})
+    Walk(inference).model()
+    reasons = inference.engine.why
+    verdicts = {value: _compare(value, case) for value in model.ir.graph.outputs}
+    bad = [f"{v.name} is {v.type} {v.shape} ({reasons.get(v, '')})" for v, d in verdicts.items() if d != "right"]
     return Verdict(min(verdicts.values(), key=("wrong", "unknown", "right").index), "; ".join(bad))
-
-
-def _bound(inputs: Collection[ir.Value]) -> dict[str, tuple[int, ...] | None]:
-    """Shapes in numbers; a sequence of differing lengths has none."""
-    return {value.name or "": _numbers(value.shape) for value in inputs}
 
 
 def _numbers(shape: ir.Shape | None) -> tuple[int, ...] | None:
@@ -89,10 +88,18 @@ def _case(case: Any) -> Case:
     inputs, outputs = case.data_sets[0]
     model = onnx.ModelProto.FromString(case.model.SerializeToString())
     truth = dict(zip((value.name for value in model.graph.output), outputs, strict=True))
-    del model.graph.value_info[:]
-    for value in model.graph.output:
+    optional = {value.name for value in model.graph.output if value.type.HasField("optional_type")}
+    _strip(model.graph)
+    return Case(case.name, model, list(_make_constants(model.graph, inputs, _sizing_floats(case))), truth, optional)
+
+
+def _strip(graph: onnx.GraphProto) -> None:
+    """Take off what is declared of inner values and outputs, in bodies too."""
+    del graph.value_info[:]
+    for value in graph.output:
         value.ClearField("type")
-    return Case(case.name, model, list(_make_constants(model.graph, inputs, _sizing_floats(case))), truth)
+    for attr in (attr for node in graph.node for attr in node.attribute if attr.HasField("g")):
+        _strip(attr.g)
 
 
 def _sizing_floats(case: Any) -> set[str]:
@@ -130,24 +137,28 @@ def _tensor(data: Any, name: str) -> onnx.TensorProto | None:
     return onnx.numpy_helper.from_array(np.asarray(data), name) if isinstance(data, np.ndarray | np.generic) else None
 
 
-def _compare(value: ir.Value, truth: Any) -> str:
+def _compare(value: ir.Value, case: Case) -> str:
+    truth = case.truth[value.name or ""]
     if value.type is None:
         return "unknown"
+    optional = isinstance(value.type, ir.OptionalType)
+    type_ = value.type.elem_type if optional else value.type
+    if optional != (value.name in case.optional) or isinstance(type_, ir.SequenceType) != isinstance(truth, list):
+        return "wrong"
     if isinstance(truth, list):
-        return _compare_sequence(value, [_tensor(np.asarray(each), "") for each in truth])
+        return _compare_sequence(value, [_tensor(np.asarray(each), "") for each in truth if each is not None])
     tensor = _tensor(truth, "")
-    if tensor is None:
-        return "right" if isinstance(value.type, ir.OptionalType) else "wrong"
-    if isinstance(value.type, ir.SequenceType) or value.dtype not in (None, tensor.data_type):
+    if tensor is None:  # an empty optional
+        return "right"
+    if value.dtype not in (None, tensor.data_type):
         return "wrong"
     return "unknown" if value.dtype is None else _fits(value.shape, tuple(tensor.dims))
 
 
 def _compare_sequence(value: ir.Value, truth: Sequence[onnx.TensorProto | None]) -> str:
     """A sequence is right with its element type, and with an element shape that is known, where all have it."""
-    type_ = value.type.elem_type if isinstance(value.type, ir.OptionalType) else value.type
     tensors = [tensor for tensor in truth if tensor is not None]
-    if not isinstance(type_, ir.SequenceType) or any(tensor.data_type != value.dtype for tensor in tensors):
+    if any(tensor.data_type != value.dtype for tensor in tensors):
         return "wrong"
     return "wrong" if any(_fits(value.shape, tuple(tensor.dims)) == "wrong" for tensor in tensors) else "right"
 

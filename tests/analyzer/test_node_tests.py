@@ -43,3 +43,8 @@ def test_none_is_wrong_when_one_constant_is_not_known(collected, tmp_path):
     wrong = [(case.name, v.why) for case in left_out if (v := judge(case, tmp_path)).verdict == "wrong"]
     assert len(left_out) > 1000
     assert wrong == []
+
+
+def test_98_of_100_are_right(verdicts):
+    right = sum(v.verdict == "right" for v in verdicts.values())
+    assert right / len(verdicts) >= 0.98
