@@ -148,6 +148,8 @@ def _bound_shape(
         return tuple(given)
     if value.shape is None:
         return None
+    if not value.shape.is_static() and not isinstance(value.type, ir.TensorType):
+        return None  # elements of a sequence may differ in what is open: no one size holds for all
     shape: list[int | str] = []
     for axis, dim in enumerate(value.shape):
         by_axis = values.get(f"{name}:{axis}")

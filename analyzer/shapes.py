@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from neural_cost.analyzer.control_flow import FOLLOW
-from neural_cost.analyzer.cost import Dim
 from neural_cost.analyzer.dimensions import Binding
 from neural_cost.analyzer.engine import Declared, Engine, FalseShape, Sizes, dim_of
 from neural_cost.analyzer.errors import DimensionError
 from neural_cost.analyzer.load import Model
+from neural_cost.analyzer.node import Dims
 from neural_cost.analyzer.shape_mends import install
 from neural_cost.analyzer.views import Symbols
 
@@ -63,13 +63,14 @@ def _pass(model: Model, sizes: Sizes, declared: Declared) -> Engine:
 
 def _symbols(model: Model, binding: Binding, engine: Engine) -> Symbols:
     """Keep what the pass with open dimensions has found, before the next one overwrites it."""
-    shapes: dict[ir.Value, tuple[Dim | None, ...]] = {}
+    shapes: dict[ir.Value, Dims | None] = {}
     for value in _values(model.ir.graph):
         shape = value.shape
-        if shape is not None and not shape.is_static():
-            shapes[value] = tuple([dim_of(dim) if engine.is_known(dim) else None for dim in shape.dims])
+        known = None if shape is None else [dim_of(dim) if engine.is_known(dim) else None for dim in shape.dims]
+        shapes[value] = None if known is None else tuple(known)
     times = {body.graph: body.times for bodies in engine.bodies.values() for body in bodies}
-    return Symbols(shapes, times, binding.names)
+    at = {str(symbol): binding.dims[name] for name, symbol in binding.symbolic_dims.items()}
+    return Symbols(shapes, times, at, binding.names)
 
 
 def _graphs(graph: ir.Graph) -> Iterator[ir.Graph]:

@@ -17,11 +17,12 @@ from neural_cost.analyzer.node import Dims, Node, Tensor
 class Symbols:
     """What the pass with open dimensions found: shapes and trips as expressions.
 
-    `names` are the file's own names of the symbols in them, where those cannot stand in an expression.
+    `at` is what the symbols stand for in the numbers, `names` the file's own names of those that could not bear them.
     """
 
-    shapes: Mapping[ir.Value, Dims] = field(default_factory=dict)
+    shapes: Mapping[ir.Value, Dims | None] = field(default_factory=dict)
     times: Mapping[ir.Graph, Dim | None] = field(default_factory=dict)
+    at: Mapping[str, int] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -33,6 +34,7 @@ class Views:
         self.symbols = symbols
         self._opsets = engine.model.ir.opset_imports
         self._tensors: dict[ir.Value, Tensor] = {}
+        self._evaluated: dict[Any, Any] = {}
 
     def tensor(self, value: ir.Value | None) -> Tensor | None:
         """The view of a value; None for an absent one."""
@@ -61,8 +63,36 @@ class Views:
         small = engine.values.ints(value, dtype) if dtype is not None else None
         dims = _numbers(value.shape)
         why = "" if dims is not None and None not in dims else engine.why.get(value, "its shape is not known")
-        symbols = self.symbols.shapes.get(value)
+        symbols = self._checked(value, dims)
         return Tensor(name, _dtype(value, dtype), dims, why, value in engine.constant, small, symbols)
+
+    def _checked(self, value: ir.Value, dims: Dims | None) -> Dims | None:
+        """The symbolic shape, but for dimensions that differ from the number found without symbols: not known."""
+        if dims is None or value not in self.symbols.shapes:
+            return None
+        symbols = self.symbols.shapes[value]
+        if symbols is None or len(symbols) != len(dims):
+            return (None,) * len(dims)
+        pairs = zip(symbols, dims, strict=True)
+        checked = [symbol if dim is None or self._number(symbol) == dim else None for symbol, dim in pairs]
+        return None if all(isinstance(dim, int) for dim in checked) else tuple([self._named(dim) for dim in checked])
+
+    def _number(self, symbol: Any) -> Any:
+        """An expression with the numbers in it."""
+        if symbol not in self._evaluated:
+            at = self.symbols.at
+            plain = isinstance(symbol, int | None)
+            self._evaluated[symbol] = symbol if plain else symbol.subs({s: at.get(s.name) for s in symbol.free_symbols})
+        return self._evaluated[symbol]
+
+    def _named(self, symbol: Any) -> Any:
+        """An expression in the file's own names."""
+        names = self.symbols.names
+        if not names or isinstance(symbol, int | None):
+            return symbol
+        return symbol.xreplace(
+            {s: type(s)(names[s.name], **s.assumptions0) for s in symbol.free_symbols if s.name in names}
+        )
 
 
 NO_ATTRIBUTES: Mapping[str, Any] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from neural_cost.analyzer.cost import Cost, minimum, prod
 from neural_cost.analyzer.node import Node
 from neural_cost.analyzer.rules.activations import activation
+from neural_cost.analyzer.rules.convolution import covered_read
 from neural_cost.analyzer.rules.registry import cost
 
 
@@ -26,6 +27,9 @@ def fused_conv(node: Node) -> Cost:
         macs=node.y.size * prod(node.required(1).shape[1:]),
         other_flops=node.y.size * (adds + function.flops),
         special_ops=node.y.size * function.special,
+        read_bytes=covered_read(node, node.required(1))
+        if node.op_type == "FusedConv"
+        else None,  # others: other layouts
     )
 
 

@@ -1,14 +1,17 @@
 """Convolutions: one dot product over a filter per output element.
 
-Traffic is the default everywhere: input, filters and bias once, output once.
+Filters and bias are read once, the output is written once; of the input, the elements that some filter covers are read
+(a 1x1 filter with strides of 2 reads a quarter of them).
 """
 
 from __future__ import annotations
 
-from neural_cost.analyzer.cost import Cost, prod
-from neural_cost.analyzer.node import Node
+from neural_cost.analyzer.cost import Cost, Dim, prod
+from neural_cost.analyzer.node import Node, Tensor
 from neural_cost.analyzer.rules.activations import activation
+from neural_cost.analyzer.rules.indexing import partial_read
 from neural_cost.analyzer.rules.registry import cost
+from neural_cost.analyzer.rules.windows import elements_read
 
 
 @cost("Conv")
@@ -16,7 +19,16 @@ def conv(node: Node) -> Cost:
     """Cost a convolution; zero padding counts as data, the bias is one add per output element."""
     weight = node.required(1)
     taps = prod(weight.shape[1:])  # (M, C/group, *kernel): group is already divided out
-    return node.cost(macs=node.y.size * taps, other_flops=node.y.size if node.input(2) else 0)
+    return node.cost(
+        macs=node.y.size * taps,
+        other_flops=node.y.size if node.input(2) else 0,
+        read_bytes=covered_read(node, weight),
+    )
+
+
+def covered_read(node: Node, weight: Tensor) -> Dim:
+    """Bytes that a convolution over (N, C, *spatial) reads: what filters (M, C/group, *kernel) cover, and the rest."""
+    return partial_read(node, elements_read(node, node.x, node.y, weight.shape[2:]))
 
 
 @cost("ConvTranspose")

@@ -1,40 +1,13 @@
-"""Pooling: every tap of the window for each output element, padding included.
-
-A window that strides over input elements does not read them: the elements read along an axis are those that some
-window covers.
-"""
+"""Pooling: every tap of a window for each output element, padding included; what windows cover is read."""
 
 from __future__ import annotations
 
-from neural_cost.analyzer.cost import Cost, Dim, minimum, prod
-from neural_cost.analyzer.node import Node, Tensor, Unknown
+from neural_cost.analyzer.cost import Cost, Dim, prod
+from neural_cost.analyzer.node import Node, Unknown
 from neural_cost.analyzer.rules.activations import PerElement
 from neural_cost.analyzer.rules.indexing import partial_read
 from neural_cost.analyzer.rules.registry import cost
-
-
-def covered(source: Dim, target: Dim, kernel: int, stride: int, dilation: int) -> Dim:
-    """Count the elements of one axis that windows cover: `source` long, with `target` windows."""
-    if dilation > 1:
-        return minimum(source, target * kernel)
-    return minimum(source, (target - 1) * min(kernel, stride) + kernel)
-
-
-def elements_read(node: Node, source: Tensor, target: Tensor, first: int = 2) -> Dim:
-    """Count the input elements that windows cover, with spatial axes from `first` on."""
-    kernel = node.required_attr("kernel_shape")
-    ones = [1] * len(kernel)
-    axes = zip(
-        source.shape[first:],
-        target.shape[first:],
-        kernel,
-        node.attr("strides", ones),
-        node.attr("dilations", ones),
-        strict=False,
-    )
-    return (
-        prod(source.shape[:first]) * prod(covered(*axis) for axis in axes) * prod(source.shape[first + len(kernel) :])
-    )
+from neural_cost.analyzer.rules.windows import elements_read
 
 
 def lp(node: Node) -> tuple[PerElement, PerElement]:
@@ -54,7 +27,7 @@ def pool(node: Node, taps: Dim, tap: PerElement, output: PerElement, read_bytes:
 
 
 def _windows(node: Node, tap: PerElement, output: PerElement) -> Cost:
-    read = partial_read(node, elements_read(node, node.x, node.y))
+    read = partial_read(node, elements_read(node, node.x, node.y, node.required_attr("kernel_shape")))
     return pool(node, prod(node.required_attr("kernel_shape")), tap, output, read)
 
 
@@ -73,7 +46,7 @@ def max_pool(node: Node) -> Cost:
 @cost("NhwcMaxPool", domain="com.microsoft")
 def nhwc_max_pool(node: Node) -> Cost:
     """Cost one comparison for each tap; the channels are the last axis."""
-    read = partial_read(node, elements_read(node, node.x, node.y, first=1))
+    read = partial_read(node, elements_read(node, node.x, node.y, node.required_attr("kernel_shape"), first=1))
     return pool(node, prod(node.required_attr("kernel_shape")), PerElement(1), PerElement(0), read)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from neural_cost.analyzer.cost import Cost, Dim, prod
 from neural_cost.analyzer.node import Node, Tensor
 from neural_cost.analyzer.rules.activations import PerElement, then
+from neural_cost.analyzer.rules.convolution import covered_read
 from neural_cost.analyzer.rules.registry import cost
 
 REQUANTIZE = 7
@@ -37,7 +38,12 @@ def conv_integer(node: Node) -> Cost:
     """Cost an integer convolution into int32, zero points subtracted from each operand."""
     x, weight = node.x, node.required(1)
     subtracts = centred((x, node.input(2)), (weight, node.input(3)))
-    return node.cost(macs=node.y.size * prod(weight.shape[1:]), other_flops=subtracts, other_type="int32")
+    return node.cost(
+        macs=node.y.size * prod(weight.shape[1:]),
+        other_flops=subtracts,
+        other_type="int32",
+        read_bytes=covered_read(node, weight),
+    )
 
 
 @cost("QLinearMatMul")
@@ -69,16 +75,22 @@ def qlinear_conv(node: Node) -> Cost:
     x, weight, scale = node.x, node.required(3), node.required(4)
     bias = node.y.size if node.input(8) else 0
     subtracts = centred((x, node.input(2)), (weight, node.input(5)))
-    return _requantized(node, node.y.size * prod(weight.shape[1:]), subtracts + bias, scales=scale.size)
+    read = (
+        None if node.attr("channels_last", 0) or node.domain == "com.ms.internal.nhwc" else covered_read(node, weight)
+    )
+    return _requantized(
+        node, node.y.size * prod(weight.shape[1:]), subtracts + bias, scales=scale.size, read_bytes=read
+    )
 
 
-def _requantized(node: Node, macs: Dim, other_flops: Dim, scales: Dim) -> Cost:
+def _requantized(node: Node, macs: Dim, other_flops: Dim, scales: Dim, read_bytes: Dim | None = None) -> Cost:
     """Cost an integer contraction with its output quantized: each scale is one multiply and one divide."""
     return node.cost(
         macs=macs,
         other_flops=other_flops + 2 * scales + node.y.size * REQUANTIZE,
         special_ops=scales,
         other_type=node.required(1).dtype,
+        read_bytes=read_bytes,
     )
 
 

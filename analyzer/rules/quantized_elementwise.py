@@ -11,9 +11,9 @@ from neural_cost.analyzer.node import Node, Tensor
 from neural_cost.analyzer.rules.activations import ACTIVATIONS, SOFTMAX, PerElement
 from neural_cost.analyzer.rules.elementwise import ONE, SPECIAL, per_element
 from neural_cost.analyzer.rules.indexing import partial_read
-from neural_cost.analyzer.rules.pooling import elements_read
 from neural_cost.analyzer.rules.quantization import CLAMP_AND_CONVERT
 from neural_cost.analyzer.rules.registry import CostRule, cost
+from neural_cost.analyzer.rules.windows import elements_read
 
 DOMAIN = "com.microsoft"
 
@@ -97,7 +97,9 @@ def quantized_global_average_pool(node: Node) -> Cost:
 def quantized_average_pool(node: Node) -> Cost:
     """Cost an add for each tap and a division for each output element; elements that are read are dequantized."""
     x, out = dequantize(node.input(2)), quantize(node.input(4))
-    read = elements_read(node, node.x, node.y, first=1 if node.attr("channels_last", 0) else 2)
+    read = elements_read(
+        node, node.x, node.y, node.required_attr("kernel_shape"), first=1 if node.attr("channels_last", 0) else 2
+    )
     taps = PerElement(prod(node.required_attr("kernel_shape")))
     return _sum(node, (read, x), (node.y.size, taps + SPECIAL + out), read_bytes=partial_read(node, read))
 

@@ -9,6 +9,8 @@ import onnx_ir as ir
 from onnx_shape_inference import ShapeInferenceContext
 from onnx_shape_inference import registry as theirs
 
+from neural_cost.analyzer.shape_mends import broadcast
+
 Infer = Callable[[ShapeInferenceContext, ir.Node], None]
 Key = tuple[str, str, int]  # domain, operator, opset version from which the mend holds
 
@@ -16,6 +18,7 @@ FAMILIES = (
     "data_dependent",
     "indexing",
     "sampling",
+    "symbolic",
     "old_opsets",
     "classical",
     "contrib_products",
@@ -63,6 +66,7 @@ def install() -> None:
     if _UPSTREAM:
         return
     theirs.collect()
+    broadcast.install()
     for family in FAMILIES:
         importlib.import_module(f"neural_cost.analyzer.shape_mends.{family}")
     _UPSTREAM.update({key: theirs.get(*key) for key in MENDS})

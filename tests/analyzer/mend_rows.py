@@ -52,7 +52,9 @@ def _value(context: ShapeInferenceContext, name: str, given: Given) -> ir.Value 
     if rest:
         dims = [d for d in rest.rstrip("]").split(",") if d]
         value.shape = ir.Shape([int(d) if d.isdigit() else context.new_symbolic_dim() if d == "?" else d for d in dims])
-    if elements is not None:
+    if isinstance(elements, list) and any(isinstance(element, str) for element in elements):
+        context.set_symbolic_value(value, [ir.SymbolicDim(e) if isinstance(e, str) else e for e in elements])
+    elif elements is not None:
         value.const_value = ir.tensor(np.asarray(elements, dtype=dtype.numpy()).reshape(value.shape.numpy()), name=name)
     return value
 

@@ -44,6 +44,7 @@ STANDARD = [
     Row("Upsample", ["float32[1,10]", ("float32[2]", [1, 0.7])], ["float32[1,7]"], since=9),
     Row("MaxUnpool", ["float32[1,1,2,3]", "int64[1,1,2,3]"], ["float32[1,1,4,6]"],
         {"kernel_shape": [2, 2], "strides": [2, 2]}, since=9, note="(2 - 1) * 2 + 2, (3 - 1) * 2 + 2"),
+    Row("ConstantOfShape", [("int64[3]", [2, "batch", 128])], ["float32[2,batch,128]"], since=9),
 ]  # fmt: skip
 
 TABLES = (old_opsets, classical, contrib_products, contrib_quantized, contrib_attention, contrib_tensors)

@@ -13,6 +13,16 @@ ROWS = [
         macs=6 * 4 * 4 * (4 * 3 * 3),  # padding counts as data, dilation adds no taps
     ),
     Row(
+        "conv_1x1_strided", "Conv", [(1, 4, 9, 9), (6, 4, 1, 1)], [(1, 6, 5, 5)], {"strides": [2, 2]},
+        macs=6 * 5 * 5 * 4,
+        read=4 * (4 * 5 * 5 + 6 * 4),  # every second element of every second row: 5 x 5 of 9 x 9
+    ),
+    Row(
+        "conv_3x3_strided_by_4", "Conv", [(1, 1, 12, 12), (1, 1, 3, 3)], [(1, 1, 3, 3)], {"strides": [4, 4]},
+        macs=3 * 3 * 3 * 3,
+        read=4 * (9 * 9 + 9),  # windows do not overlap and leave one row in four out: 3 windows x 3 of 12
+    ),
+    Row(
         "conv_depthwise", "Conv", [(1, 16, 7, 7), (16, 1, 3, 3)], [(1, 16, 5, 5)], {"group": 16},
         macs=16 * 5 * 5 * (1 * 3 * 3),  # each channel sees itself only
     ),
