@@ -63,6 +63,12 @@ def without(case: Case, name: str) -> Case:
     return replace(case, model=model, constants=[each for each in case.constants if each != name])
 
 
+def shapes(case: Case) -> dict[str, tuple[int, ...]]:
+    """True shapes of the outputs that are tensors."""
+    tensors = {name: None if isinstance(data, list) else _tensor(data, "") for name, data in case.truth.items()}
+    return {name: tuple(tensor.dims) for name, tensor in tensors.items() if tensor is not None}
+
+
 def judge(case: Case, folder: Path) -> Verdict:
     """Load, bind, infer and walk, and compare every output with the truth."""
     file = folder / "case.onnx"

@@ -50,7 +50,10 @@ def _sliced(context: ShapeInferenceContext, dim: Dim, start: int, end: int, step
     """Elements taken of an axis; None where upstream's own answer for a symbolic axis stands."""
     if isinstance(dim, int):
         return slice_length(dim, start, end, step)
-    if step < 0 or start < 0 or end < 0 or end >= FAR:
+    if step < 0:
+        whole = (start == -1 or start >= FAR) and (end in FURTHEST or end <= -FAR)
+        return -(-dim // -step) if whole else context.new_symbolic_dim()
+    if start < 0 or end < 0 or end >= FAR:
         return None
     taken: Dim = context.simplify_dim(ir.SymbolicDim(f"Max(0, -floor(({start} - Min({end}, {dim})) / {step}))"))
     return taken
@@ -71,16 +74,30 @@ def slice_length(dim: int, start: int, end: int, step: int) -> int:
     return max(0, -((start - end) // step)) if dim else 0
 
 
+@mend("Squeeze")
+def squeeze_all(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Without axes those of size 1 go: which, and so the rank, is not known while a size is not; upstream keeps it."""
+    data = required(node, 0)
+    dims = dims_of(data)
+    if "axes" in node.attributes or dims is None or all(isinstance(dim, int) for dim in dims):
+        ask_upstream(context, node, 1)
+    else:
+        set_output(context, node, 0, None, data.dtype)
+
+
 @mend("Squeeze", since=13)
 def squeeze(context: ShapeInferenceContext, node: ir.Node) -> None:
-    """Upstream takes axes that it cannot read for absent."""
-    data = required(node, 0)
-    if not _unread(node, 1):
+    """From here on the axes are an input; upstream takes those that it cannot read for absent."""
+    data, axes = required(node, 0), given(node, 1)
+    if axes is None:
+        squeeze_all(context, node)
+    elif known_ints(axes) is not None:
         ask_upstream(context, node, 13)
-        return
-    dims, axes = dims_of(data), dims_of(given(node, 1), 1)
-    kept = len(dims) - axes[0] if dims is not None and axes is not None and isinstance(axes[0], int) else None
-    set_output(context, node, 0, None if kept is None else fresh(context, kept), data.dtype)
+    else:
+        dims, counted = dims_of(data), dims_of(axes, 1)
+        count = counted[0] if counted is not None else None
+        kept = len(dims) - count if dims is not None and isinstance(count, int) else None
+        set_output(context, node, 0, None if kept is None else fresh(context, kept), data.dtype)
 
 
 @mend("Pad", since=18)

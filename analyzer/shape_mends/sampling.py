@@ -1,4 +1,4 @@
-"""Mends of operators that resample: Resize, Upsample, MaxUnpool, ConvTranspose."""
+"""Mends of operators that move a window or resample: pooling, ConvTranspose, MaxUnpool, Resize, Upsample."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from neural_cost.analyzer.shape_mends.reading import (
     dims_of,
     fresh,
     given,
+    integer,
     integers,
     known_ints,
     normal_axis,
@@ -136,3 +137,28 @@ def conv_transpose(context: ShapeInferenceContext, node: ir.Node) -> None:
         else:
             found[i + 2] = size * stride + min(0, added[i] + (taps - 1) * dilation + 1 - stride)
     context.set_shape(node.outputs[0], ir.Shape(found))
+
+
+@mend("MaxPool", "AveragePool", "LpPool")
+def pool(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """With ceil_mode no window starts behind the input, which upstream sees to in numbers and forgets in symbols."""
+    ask_upstream(context, node, 1)
+    x, found = dims_of(required(node, 0)), dims_of(node.outputs[0])
+    if not integer(node, "ceil_mode") or x is None or found is None or all(isinstance(dim, int) for dim in x[2:]):
+        return
+    kernel = integers(node, "kernel_shape", [])
+    spatial = len(kernel)
+    strides, dilations = integers(node, "strides", [1] * spatial), integers(node, "dilations", [1] * spatial)
+    pads = integers(node, "pads", [0] * 2 * spatial)
+    for i, taps in enumerate(kernel):
+        width, stride, size = dilations[i] * (taps - 1) + 1, strides[i], x[i + 2]
+        if text(node, "auto_pad").startswith("SAME") or isinstance(size, int):
+            continue
+        windows = f"-floor(-({size} + {pads[i] + pads[spatial + i] - width}) / {stride}) + 1"
+        starts = f"-floor(-({size} + {pads[i]}) / {stride})"
+        one_at_most = pads[spatial + i] <= width  # of the windows starts behind the input
+        found[i + 2] = context.new_symbolic_dim()
+        if one_at_most:
+            found[i + 2] = context.simplify_dim(ir.SymbolicDim(f"Min({windows}, {starts})"))
+    for index, dtype in ((0, required(node, 0).dtype), (1, ir.DataType.INT64)):
+        set_output(context, node, index, found, dtype)

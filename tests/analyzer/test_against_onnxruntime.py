@@ -7,6 +7,7 @@ import pytest
 from neural_cost.analyzer.dimensions import bind
 from neural_cost.analyzer.load import load
 from neural_cost.analyzer.shapes import infer
+from tests.open_sizes import untrue
 from tests.random_nodes import FAMILIES
 
 pytestmark = pytest.mark.long
@@ -53,3 +54,16 @@ def test_shapes_are_those_of_a_run(family, tmp_path):
     assert ran > NODES // 3
     assert wrong == []
     assert unknown == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_symbolic_shapes_hold_at_the_true_sizes(family, tmp_path):
+    rng = Random(f"open {family}")
+    found = []
+    for _ in range(NODES):
+        node = FAMILIES[family](rng)
+        truth = made(node)
+        if truth is not None:
+            shapes = {f"out{i}": shape for i, (_, shape) in enumerate(truth)}
+            found += [f"{node}: {each}" for each in untrue(node.model(), shapes, tmp_path)]
+    assert found == []

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.node_tests import cases, judge, without
+from tests.node_tests import cases, judge, shapes, without
+from tests.open_sizes import untrue
 
 pytestmark = pytest.mark.long  # collecting the tests computes them all
 
@@ -48,3 +49,8 @@ def test_none_is_wrong_when_one_constant_is_not_known(collected, tmp_path):
 def test_98_of_100_are_right(verdicts):
     right = sum(v.verdict == "right" for v in verdicts.values())
     assert right / len(verdicts) >= 0.98
+
+
+def test_symbolic_shapes_hold_at_the_true_sizes(collected, tmp_path):
+    found = {case.name: untrue(case.model, shapes(case), tmp_path) for case in collected}
+    assert {name: outputs for name, outputs in found.items() if outputs} == {}

@@ -18,6 +18,9 @@ from tests.analyzer.mend_tables import (
     old_opsets,
 )
 
+POOLS = ("MaxPool", "AveragePool", "LpPool")
+CEIL = {"kernel_shape": [1], "strides": [3], "ceil_mode": 1}  # ceil((n - 1) / 3) + 1 windows; ceil(n / 3) start inside
+
 STANDARD = [
     Row("Unique", ["float32[4,3]"], ["float32[?,3]", "int64[?]", "int64[4]", "int64[?]"], {"axis": 0}, since=11),
     Row("Unique", ["float32[4,3]"], ["float32[?]", "int64[?]", "int64[12]"], since=11, note="4 * 3 flattened"),
@@ -33,6 +36,10 @@ STANDARD = [
         ["float32[3]"], since=10, note="4, 2, 0: a largest integer means to the end, backwards too"),
     Row("ConvTranspose", ["float32[1,2,6]", "float32[2,3,1]"], ["float32[1,3,11]"],
         {"auto_pad": "SAME_UPPER", "strides": [2]}, note="(6 - 1) * 2 + 1 is below 6 * 2"),
+    *(Row(op, ["float32[1,2,n]"], ["float32[1,2,Min(1 - floor(1/3 - n/3), -floor(-n/3))]"], CEIL) for op in POOLS),
+    Row("Slice", ["float32[n]", ("int64[1]", [-(2**63)]), ("int64[1]", [2**63 - 1]), ("int64[1]", [0]),
+                  ("int64[1]", [-1])], ["float32[?]"], since=10, note="backwards from before the front: not the whole"),
+    *(Row("Squeeze", ["float32[1,3,n]"], ["float32"], since=since, note="n may be 1") for since in (1, 13)),
     Row("Squeeze", ["float32[1,3,1]", "int64[1]"], ["float32[?,?]"], since=13),
     Row("Pad", ["float32[2,3]", ("int64[2]", [1, 1]), None, "int64[1]"], ["float32[?,?]"], since=18),
     Row("Split", ["float32[6,2]", "int64[2]"], ["float32[?,2]", "float32[?,2]"], since=13),
