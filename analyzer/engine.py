@@ -19,6 +19,7 @@ Declared = Mapping[ir.Value, tuple[ir.Shape | None, ir.TypeProtocol | None]]
 Infer = Callable[[ShapeInferenceContext, ir.Node], None]
 Follow: TypeAlias = "Callable[[Engine, ir.Node], None]"
 GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+DEPENDS = "depends on"
 MAX_VISITS = 5_000_000  # nodes, each as often as its body is inferred: deep nesting multiplies that
 
 
@@ -192,7 +193,8 @@ class Engine:
     def _blank_input(self, node: ir.Node) -> str | None:
         for value in node.inputs:
             if value is not None and value.name and value.shape is None and value in self.why:
-                return f'depends on "{value.name}": {self.why[value]}'
+                why = self.why[value]  # the first cause is told, not the way from it
+                return why if why.startswith(DEPENDS) else f'{DEPENDS} "{value.name}": {why}'
         return None
 
     def settle(self, value: ir.Value, node: ir.Node, why: str | None) -> None:
