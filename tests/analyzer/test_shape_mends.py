@@ -7,6 +7,14 @@ import pytest
 
 from neural_cost.analyzer.shape_mends import MENDS, install, upstream
 from tests.analyzer.mend_rows import Row, answer
+from tests.analyzer.mend_tables import (
+    classical,
+    contrib_attention,
+    contrib_products,
+    contrib_quantized,
+    contrib_tensors,
+    old_opsets,
+)
 
 STANDARD = [
     Row("Unique", ["float32[4,3]"], ["float32[?,3]", "int64[?]", "int64[4]", "int64[?]"], {"axis": 0}, since=11),
@@ -33,17 +41,22 @@ STANDARD = [
     Row("ConstantOfShape", [("int64[3]", [2, "batch", 128])], ["float32[2,batch,128]"], since=9),
 ]  # fmt: skip
 
-ROWS = STANDARD
+TABLES = (old_opsets, classical, contrib_products, contrib_quantized, contrib_attention, contrib_tensors)
+ROWS = STANDARD + [row for table in TABLES for row in table.ROWS]
 
 install()
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+def name_of(row):
+    return f"{row.domain}:{row.op_type}-{row.since}"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_a_mend_is_right(row):
     assert answer(MENDS[row.key], row) == list(row.outputs), row.note
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_upstream_still_needs_it(row):
     try:
         theirs = answer(upstream(*row.key), row)
