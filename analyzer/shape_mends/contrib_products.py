@@ -88,7 +88,7 @@ def matmul_integer16(context: ShapeInferenceContext, node: ir.Node) -> None:
     set_output(context, node, 0, dims, dtype)
 
 
-@mend("MatMulBnb4", "MatMulNBitsQLoRA", domain=MICROSOFT)
+@mend("MatMulBnb4", "MatMulNBitsQLoRA", "MatMulPacked", domain=MICROSOFT)
 def matmul_packed(context: ShapeInferenceContext, node: ir.Node) -> None:
     """The last axis becomes N: the weights are packed, so an attribute says it."""
     a = required(node, 0)
@@ -130,3 +130,23 @@ def sparse_matmul(context: ShapeInferenceContext, node: ir.Node) -> None:
     left = _transposed(dims_of(required(node, 0)), 0, integer(node, "transA"))
     right = _transposed(dims_of(required(node, 1)), 0, integer(node, "transB"))
     set_output(context, node, 0, matmul(context, node, left, right), required(node, 1).dtype)
+
+
+@mend("RouterGateUpProj", domain=MICROSOFT)
+def router_gate_up(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """The router's columns, and half of the others: gate and up become one."""
+    x, weights = required(node, 0), dims_of(required(node, 1), 2)
+    dims, routes = dims_of(x), integer(node, "router_size")
+    set_output(context, node, 0, None if dims is None else [*dims[:-1], routes], x.dtype)
+    halves = None if dims is None or weights is None else [*dims[:-1], (weights[1] - routes) // 2]
+    set_output(context, node, 1, halves, x.dtype)
+
+
+@mend("HyperConnectionLowRankMix", domain=MICROSOFT)
+def hyper_connection(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Streams side by side on the last axis become one; a gate for each of them."""
+    streams = required(node, 0)
+    dims, branches = dims_of(streams), integer(node, "num_branches", 1)
+    set_output(context, node, 0, None if dims is None else [*dims[:-1], dims[-1] // branches], streams.dtype)
+    set_output(context, node, 1, None if dims is None else [*dims[:-1], branches], streams.dtype)
+    set_output(context, node, 2, dims, streams.dtype)

@@ -50,10 +50,8 @@ def reduce_mean(context: ShapeInferenceContext, node: ir.Node) -> None:
 
 @mend("ReduceSumInteger", domain=MICROSOFT)
 def reduce_sum_integer(context: ShapeInferenceContext, node: ir.Node) -> None:
-    """A sum of 8-bit integers in 32 bits."""
-    x = required(node, 0)
-    dtype = ir.DataType.UINT32 if x.dtype == ir.DataType.UINT8 else ir.DataType.INT32
-    set_output(context, node, 0, _reduced(node, x), dtype)
+    """A sum of 8-bit integers in 32 bits, signed or not: only a declaration says which."""
+    set_output(context, node, 0, _reduced(node, required(node, 0)), None)
 
 
 def _reduced(node: ir.Node, x: ir.Value) -> list[Dim] | None:
@@ -86,6 +84,26 @@ def dequantize(context: ShapeInferenceContext, node: ir.Node) -> None:
     set_output(context, node, 0, dims_of(required(node, 0)), required(node, 1).dtype)
 
 
+@mend("QuantizeWithOrder", domain=MICROSOFT)
+def quantize_with_order(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Signed bytes in another order."""
+    set_output(context, node, 0, dims_of(required(node, 0)), ir.DataType.INT8)
+
+
+@mend("DequantizeWithOrder", domain=MICROSOFT)
+def dequantize_with_order(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """An attribute says the type."""
+    set_output(context, node, 0, dims_of(required(node, 0)), ir.DataType(integer(node, "to")))
+
+
+@mend("GatherPacked", domain=MICROSOFT)
+def gather_packed(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Rows of K looked up in a packed table."""
+    dims = dims_of(required(node, 1))
+    dtype = ir.DataType(integer(node, "output_dtype", ir.DataType.BFLOAT16))
+    set_output(context, node, 0, None if dims is None else [*dims, integer(node, "K")], dtype)
+
+
 @mend("MulInteger", domain=MICROSOFT)
 def mul_integer(context: ShapeInferenceContext, node: ir.Node) -> None:
     """A product of 8-bit integers in 32 bits; zero points stand between and after the operands."""
@@ -93,7 +111,7 @@ def mul_integer(context: ShapeInferenceContext, node: ir.Node) -> None:
     set_output(context, node, 0, dims, ir.DataType.INT32)
 
 
-@mend("DynamicQuantizeLSTM", domain=MICROSOFT)
+@mend("DynamicQuantizeLSTM", "AttnLSTM", domain=MICROSOFT)
 def lstm(context: ShapeInferenceContext, node: ir.Node) -> None:
     """An LSTM, its sequence axis first."""
     x = required(node, 0)

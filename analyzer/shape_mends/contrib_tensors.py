@@ -25,7 +25,7 @@ from neural_cost.analyzer.shape_mends.registry import mend
 MICROSOFT = "com.microsoft"
 
 
-@mend("BiasSoftmax", "Inverse", "Trilu", "SampleOp", domain=MICROSOFT)
+@mend("BiasSoftmax", "Inverse", "Trilu", "SampleOp", "MoEPacked", domain=MICROSOFT)
 def like_first(context: ShapeInferenceContext, node: ir.Node) -> None:
     """Like the first input."""
     x = required(node, 0)
@@ -37,6 +37,13 @@ def like_second(context: ShapeInferenceContext, node: ir.Node) -> None:
     """Like the scores, which are the second input."""
     scores = required(node, 1)
     set_output(context, node, 0, dims_of(scores), scores.dtype)
+
+
+@mend("ConvStateReplay", "GatedDeltaNetStateReplay", domain=MICROSOFT)
+def like_third(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """The third input, written to."""
+    destination = required(node, 2)
+    set_output(context, node, 0, dims_of(destination), destination.dtype)
 
 
 @mend("BiasDropout", domain=MICROSOFT)
@@ -128,9 +135,11 @@ def gather_nd(context: ShapeInferenceContext, node: ir.Node) -> None:
     """As the standard operator without batch axes."""
     data = required(node, 0)
     dims, indices = dims_of(data), dims_of(required(node, 1))
-    known = dims is not None and indices is not None and isinstance(indices[-1], int)
-    out = [*indices[:-1], *dims[indices[-1] :]] if known else None  # type: ignore[index, misc]
-    set_output(context, node, 0, out, data.dtype)
+    depth = None if indices is None else indices[-1]
+    if dims is None or indices is None or not isinstance(depth, int):
+        set_output(context, node, 0, None, data.dtype)
+    else:
+        set_output(context, node, 0, [*indices[:-1], *dims[depth:]], data.dtype)
 
 
 @mend("TorchEmbedding", domain=MICROSOFT)

@@ -19,7 +19,8 @@ from neural_cost.analyzer.shape_mends.reading import (
 )
 from neural_cost.analyzer.shape_mends.registry import ask_upstream, mend
 
-FAR = 2**31 - 1  # an end from here on means "to the end"
+FURTHEST = (2**31 - 1, 2**63 - 1)
+FAR = FURTHEST[0]  # an end from here on is behind every axis
 
 
 @mend("Slice", since=10)
@@ -56,7 +57,12 @@ def _sliced(context: ShapeInferenceContext, dim: Dim, start: int, end: int, step
 
 
 def slice_length(dim: int, start: int, end: int, step: int) -> int:
-    """Elements that Slice takes of an axis (ONNX's clamping, which is not Python's for a step below 0)."""
+    """Elements that Slice takes of an axis: ONNX's clamping, which is not Python's for a step below 0.
+
+    A largest integer means "to the end" in either direction, as ONNX Runtime takes it.
+    """
+    if step < 0 and end in FURTHEST:
+        end = -dim - 1
     start, end = (value + dim if value < 0 else value for value in (start, end))
     if step < 0:
         start, end = max(0, min(start, dim - 1)), max(-1, min(end, dim - 1))

@@ -82,7 +82,8 @@ def reshape(context: ShapeInferenceContext, node: ir.Node) -> None:
         out = [dims[i] if dim == 0 else dim for i, dim in enumerate(wanted)]
         if -1 in wanted:
             i = wanted.index(-1)
-            out[i] = product(dims) // product([*out[:i], *out[i + 1 :]])
+            rest = product([*out[:i], *out[i + 1 :]])
+            out[i] = product(dims) // rest if isinstance(rest, int) else context.new_symbolic_dim()
     set_output(context, node, 0, out, x.dtype)
 
 

@@ -1,4 +1,4 @@
-"""Mends of operators that resample: Resize, Upsample, MaxUnpool."""
+"""Mends of operators that resample: Resize, Upsample, MaxUnpool, ConvTranspose."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from neural_cost.analyzer.shape_mends.reading import (
     set_output,
     text,
 )
-from neural_cost.analyzer.shape_mends.registry import mend
+from neural_cost.analyzer.shape_mends.registry import ask_upstream, mend
 
 
 @mend("Resize", since=10)
@@ -115,3 +115,24 @@ def max_unpool(context: ShapeInferenceContext, node: ir.Node) -> None:
             (dims[i + 2] - 1) * strides[i] + kernel[i] - pads[i] - pads[i + spatial] for i in range(spatial)
         ]
     set_output(context, node, 0, out, x.dtype)
+
+
+@mend("ConvTranspose")
+def conv_transpose(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """With auto_pad SAME the output is input times stride, or less: padding is never below 0; upstream forgets."""
+    ask_upstream(context, node, 1)
+    x, found, kernel = dims_of(required(node, 0)), dims_of(node.outputs[0]), dims_of(required(node, 1))
+    if x is None or found is None or kernel is None or "output_shape" in node.attributes:
+        return
+    if not text(node, "auto_pad").startswith("SAME"):
+        return
+    spatial = len(x) - 2
+    strides, dilations = integers(node, "strides", [1] * spatial), integers(node, "dilations", [1] * spatial)
+    added = integers(node, "output_padding", [0] * spatial)
+    for i, (stride, dilation) in enumerate(zip(strides, dilations, strict=True)):
+        size, taps = x[i + 2], kernel[i + 2]
+        if not isinstance(taps, int):
+            found[i + 2] = context.new_symbolic_dim()
+        else:
+            found[i + 2] = size * stride + min(0, added[i] + (taps - 1) * dilation + 1 - stride)
+    context.set_shape(node.outputs[0], ir.Shape(found))

@@ -12,6 +12,9 @@ ROWS = [
     M("Inverse", ["float32[2,3,3]"], ["float32[2,3,3]"]),
     M("Trilu", ["float32[3,4]"], ["float32[3,4]"]),
     M("SampleOp", ["float32[3,4]"], ["float32[3,4]"]),
+    M("MoEPacked", ["float16[2,5,32]"], ["float16[2,5,32]"]),
+    *(M(op, ["float32[9]", "float32[5]", "float32[7]"], ["float32[7]"])
+      for op in ("ConvStateReplay", "GatedDeltaNetStateReplay")),
     M("NGramRepeatBlock", ["int64[2,5]", "float32[2,30]"], ["float32[2,30]"], {"ngram_size": 2}),
     M("BiasDropout", ["float32[2,3]", "float32[3]"], ["float32[2,3]", "bool[2,3]"]),
     *(M(op, ["float32[5,13]"], ["float32[5,13]", "uint32[3]"], note="65 bits in words of 32")
