@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import onnx_ir as ir
 
@@ -14,7 +14,7 @@ from neural_cost.analyzer.dimensions import Binding, bind
 from neural_cost.analyzer.load import Model, load, paused_gc
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.parameters import distinct, parameters
-from neural_cost.analyzer.report import ModelInfo, NodeRecord, Report, cover, total
+from neural_cost.analyzer.report import Causal, ModelInfo, NodeRecord, Report, cover, total
 from neural_cost.analyzer.roofline import Work, bounds, kernel_bound
 from neural_cost.analyzer.shapes import Inference, infer
 from neural_cost.analyzer.traffic import compulsory_bytes
@@ -26,11 +26,21 @@ def analyze(
     dims: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     device: str | Device | None = None,
+    *,
     trips: Mapping[str, int] | None = None,
+    data_dependent: Literal["unknown", "upper"] = "unknown",
+    causal: Causal = "full",
 ) -> Report:
     """Cost every node of an ONNX file, and bound its time on a device, where one is given.
 
-    `trips` says how often the body of a Loop runs, by the name of its node, where the graph does not tell.
+    Args:
+        path: an .onnx file.
+        dims: sizes of open dimensions: by name, by `input:axis`, or by `tensor:axis` for what only a run finds.
+        shapes: whole shapes of inputs.
+        device: a device, or the name of one.
+        trips: how often the body of a Loop runs, by the name of its node, where the graph does not tell.
+        data_dependent: "upper" takes the largest that a size can be which only a run finds.
+        causal: "half" counts of causal attention the products that its mask leaves, "full" all, as CPU kernels do.
 
     Raises:
         ModelError: the file cannot be read.
@@ -41,8 +51,8 @@ def analyze(
     with paused_gc():
         model = load(path)
         binding = bind(model, dims or {}, shapes or {})
-        inference = infer(model, binding, trips or {})
-        walk = Walk(inference)
+        inference = infer(model, binding, trips or {}, upper=data_dependent == "upper")
+        walk = Walk(inference, causal_half=causal == "half")
         nodes = walk.model()
     weights = parameters(nodes)
     inputs = _views(walk, (value for value in model.ir.graph.inputs if value.name in binding.inputs))
@@ -55,6 +65,7 @@ def analyze(
         [NodeRecord(node, bound_s=_bound(node, on), bounded=on is not None) for node in nodes],
         [] if on is None else [_bounds(nodes, moved, on)],
         model.notes + walk.notes,
+        causal,
     )
 
 
@@ -65,8 +76,8 @@ def _describe(model: Model, binding: Binding, inference: Inference, nodes: Seque
         dict(model.ir.opset_imports),
         model.ir.producer_name or "",
         len(nodes),
-        binding.dims,
-        binding.assumed,
+        binding.dims | inference.engine.found,
+        binding.assumed + [name for name in inference.engine.found if name not in binding.found],
         inference.false_shapes,
     )
 

@@ -21,6 +21,7 @@ class Binding:
         assumed: dimensions that nobody gave: 1 in `inputs` and `dims`.
         symbolic_inputs, symbolic_dims: the same with a symbol for each assumed dimension.
         names: the file's names of those symbols that could not bear them.
+        found: sizes that a user gave by `tensor:axis` for what nodes make: only a run would find them.
         given: whether a user gave sizes.
         overrides: whether one of them replaces a size that the file fixes.
     """
@@ -31,6 +32,7 @@ class Binding:
     symbolic_inputs: dict[str, tuple[int | str, ...] | None]
     symbolic_dims: dict[str, int | str]
     names: dict[str, str]
+    found: dict[str, int]
     given: bool
     overrides: bool
 
@@ -48,7 +50,8 @@ def bind(model: Model, dims: Mapping[str, int], shapes: Mapping[str, Sequence[in
         _check_shape(model, inputs, name, shape)
     names = _named(inputs, shapes)
     values = dict(dims) | _from_shapes(model, inputs, dims, shapes)
-    unknown = [name for name in dims if name not in names and not _is_axis(inputs, name)]
+    made = _of_nodes(model, [name for name in dims if name not in names and not _is_axis(inputs, name)])
+    unknown = [name for name, is_made in made.items() if not is_made]
     if unknown:
         known = ", ".join(names) or "none"
         raise DimensionError(f'{model.path} has no open dimension "{unknown[0]}"; it has: {known}.')
@@ -64,6 +67,7 @@ def bind(model: Model, dims: Mapping[str, int], shapes: Mapping[str, Sequence[in
         {name: None if s is None else tuple(_symbolic(dim, symbols) for dim in s) for name, s in bound.items()},
         used | symbols,
         {symbol: name for name, symbol in symbols.items() if symbol != name},
+        {name: dims[name] for name in made},
         bool(dims or shapes),
         overrides,
     )
@@ -93,6 +97,13 @@ def _is_axis(inputs: Mapping[str, ir.Value], name: str) -> bool:
     owner, _, axis = name.rpartition(":")
     value = inputs.get(owner)
     return value is not None and axis.isdigit() and value.shape is not None and int(axis) < len(value.shape)
+
+
+def _of_nodes(model: Model, names: Sequence[str]) -> dict[str, bool]:
+    """Whether each name is `tensor:axis` of what a node makes, in the graph or a body."""
+    made = {value.name for node in model.ir.graph.all_nodes() for value in node.outputs} if names else set()
+    parts = {name: name.rpartition(":") for name in names}
+    return {name: axis.isdigit() and owner in made for name, (owner, _, axis) in parts.items()}
 
 
 def _positive(model: Model, name: str, size: int) -> None:

@@ -10,6 +10,7 @@ import onnx_ir as ir
 from onnx_shape_inference import ShapeInferenceContext, registry
 
 from neural_cost.analyzer.cost import Dim
+from neural_cost.analyzer.found_sizes import most, size_name
 from neural_cost.analyzer.load import Model
 from neural_cost.analyzer.shape_checks import contradiction
 from neural_cost.analyzer.shape_mends import Context
@@ -19,6 +20,7 @@ Declared = Mapping[ir.Value, tuple[ir.Shape | None, ir.TypeProtocol | None]]
 Infer = Callable[[ShapeInferenceContext, ir.Node], None]
 Follow: TypeAlias = "Callable[[Engine, ir.Node], None]"
 GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+DEPENDS = "depends on"
 MAX_VISITS = 5_000_000  # nodes, each as often as its body is inferred: deep nesting multiplies that
 
 
@@ -49,11 +51,15 @@ class Sizes:
         inputs: the shape of each graph input; None where the file gives none.
         dims: what the names of the file's dimensions stand for.
         trips: how often the body of a Loop runs, by the name of its node, where a user says it.
+        found: sizes that only a run finds, by `tensor:axis`, where a user says them.
+        upper: take the largest that such a size can be, where something limits it.
     """
 
     inputs: Mapping[str, tuple[int | str, ...] | None]
     dims: Mapping[str, int | str]
     trips: Mapping[str, int] = field(default_factory=dict)
+    found: Mapping[str, int] = field(default_factory=dict)
+    upper: bool = False
 
 
 class Engine:
@@ -74,6 +80,8 @@ class Engine:
         self.constant: set[ir.Value] = set()
         self.bodies: dict[ir.Node, Sequence[Body]] = {}
         self.stuck: dict[ir.Node, str] = {}  # control flow whose bodies could not be followed
+        self.found: dict[str, int] = {}  # sizes that only a run finds, as they were taken
+        self.names: dict[str, str] = {}  # of the symbols that stand for such sizes
         self.false_shapes: list[FalseShape] = []
         self.contradictions: list[tuple[ir.Node, str]] = []
         self._origin: dict[str, str] = {}
@@ -107,6 +115,8 @@ class Engine:
             self.constant.update(node.outputs)
         follow = self.follow.get(node.op_type) if node.domain in ("", "ai.onnx") else None
         why = self._apply(node) if follow is None else self._follow(node, follow)
+        if not all(value.shape is None or value.shape.is_static() for value in node.outputs):
+            self._name_sizes(node)
         wrong = contradiction(node)
         if wrong is not None:
             self.contradictions.append((node, wrong))
@@ -192,8 +202,28 @@ class Engine:
     def _blank_input(self, node: ir.Node) -> str | None:
         for value in node.inputs:
             if value is not None and value.name and value.shape is None and value in self.why:
-                return f'depends on "{value.name}": {self.why[value]}'
+                why = self.why[value]  # the first cause is told, not the way from it
+                return why if why.startswith(DEPENDS) else f'{DEPENDS} "{value.name}": {why}'
         return None
+
+    def _name_sizes(self, node: ir.Node) -> None:
+        """Name each size that this node is the first to have, and put the number there that a user gave."""
+        taken: dict[str, int] = {}
+        for value in node.outputs:
+            for axis, dim in enumerate(value.shape or ()):
+                symbol = "" if isinstance(dim, int) else str(dim.value)
+                if not self.context.is_generated_symbol(symbol) or symbol in self.names:
+                    continue
+                name = self.names[symbol] = size_name(value, axis)
+                size = self.sizes.found.get(name)
+                if size is None and self.sizes.upper:
+                    size = most(self.values, node, axis)
+                if size is not None:
+                    taken[symbol] = self.found[name] = size
+        if taken:
+            for value in node.outputs:
+                if value.shape is not None:
+                    value.shape = ir.Shape([taken.get(str(dim), dim) for dim in value.shape])
 
     def settle(self, value: ir.Value, node: ir.Node, why: str | None) -> None:
         """Fill in what the file declares, and keep the reason for what stays unknown."""
@@ -236,6 +266,8 @@ class Engine:
         symbols = [name for dim in value.shape for name in self._unknown_symbols(dim)]
         if symbols:
             text = why or f'a size that {node.op_type} node "{node.name or value.name}" only finds in a run'
+            name = next((self.names[name] for name in symbols if name in self.names), None)
+            text += f'; give it with --dim "{name}=N"' if name else ""
             self.why[value] = next((self._origin[name] for name in symbols if name in self._origin), text)
             for name in symbols:
                 self._origin.setdefault(name, self.why[value])

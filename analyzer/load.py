@@ -15,6 +15,7 @@ import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass
 
 from neural_cost.analyzer.errors import ModelError
+from neural_cost.analyzer.external_data import locate_external_data
 
 MAX_INLINED_NODES = 2_000_000  # functions that call functions grow exponentially: a small file may not fill memory
 
@@ -55,12 +56,11 @@ def load(path: str | os.PathLike[str]) -> Model:
     file = Path(path)
     proto = _read(file)
     notes = _opsets(proto)
-    _check_external_data(proto, file)
     try:
         model = ir.from_proto(proto)
     except Exception as error:
         raise ModelError(f"{file} is not a valid ONNX model ({_first_line(error)}); export it again.") from error
-    _locate_external_data(model, file)
+    notes += locate_external_data(model, file)
     _inline_functions(model, file)
     index = {node: i for i, node in enumerate(model.graph)}
     try:
@@ -135,27 +135,6 @@ def _opsets(proto: onnx.ModelProto) -> list[str]:
     version = 1 if proto.ir_version < 3 else newest
     proto.opset_import.add(domain="", version=version)
     return [f"the file does not say which opset it uses: {version} was taken"]
-
-
-def _check_external_data(proto: onnx.ModelProto, file: Path) -> None:
-    """Refuse weight files outside the model's folder. Missing ones are no error: sizes come from the graph."""
-    folder = file.parent.resolve()
-    for tensor in proto.graph.initializer:
-        if tensor.data_location != onnx.TensorProto.EXTERNAL:
-            continue
-        location = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
-        target = (folder / location).resolve()
-        if os.path.isabs(location) or not target.is_relative_to(folder):
-            raise ModelError(
-                f'{file}: the weight "{tensor.name}" points outside the folder of the model ("{location}"), which is '
-                "unsafe; move its data beside the model."
-            )
-
-
-def _locate_external_data(model: ir.Model, file: Path) -> None:
-    for value in model.graph.initializers.values():
-        if isinstance(value.const_value, ir.ExternalTensor):
-            value.const_value.base_dir = str(file.parent)
 
 
 def _inline_functions(model: ir.Model, file: Path) -> None:

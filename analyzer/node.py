@@ -111,6 +111,7 @@ class Node:
 
     `inputs` and `outputs` keep their positions: an optional one that is absent is None, and trailing absent ones
     are dropped, as if never written. `input(i)` and `output(i)` answer None beyond the end.
+    `causal_half` asks for the part of a causal product that is needed, instead of all that is under its mask.
     """
 
     op_type: str
@@ -120,6 +121,7 @@ class Node:
     name: str = ""
     domain: str = ""
     version: int = 1
+    causal_half: bool = False
 
     def attr(self, name: str, default: Any = None) -> Any:
         """Attribute by name as a plain Python value (int, float, str, list), or the default."""

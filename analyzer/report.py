@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
 from neural_cost.analyzer.engine import FalseShape
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.walk import NodeCost
+
+Causal: TypeAlias = Literal["full", "half"]  # what of causal attention is counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +126,14 @@ class Report:
     nodes: list[NodeRecord]
     bounds: list[dict[str, Any]]
     notes: list[str]
+    causal: Causal = "full"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON of the report."""
         return {
             "schema_version": 1,
             "tool": {"name": "neural-cost", "version": version("neural-cost")},
-            "convention": {"flops_per_mac": FLOPS_PER_MAC},
+            "convention": {"flops_per_mac": FLOPS_PER_MAC, "causal_attention": self.causal},
             "model": self.model.to_dict(),
             "totals": self.totals.to_dict(),
             "coverage": self.coverage.to_dict(),

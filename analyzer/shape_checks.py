@@ -8,11 +8,12 @@ from math import prod
 import onnx_ir as ir
 
 Shape = tuple[int, ...]
+DOMAINS = ("", "ai.onnx", "com.microsoft")
 
 
 def contradiction(node: ir.Node) -> str | None:
     """Say what is wrong with the shapes of a node, or None. Shapes that are not known in numbers are not judged."""
-    check = CHECKS.get(node.op_type) if node.domain == "" else None
+    check = CHECKS.get(node.op_type) if node.domain in DOMAINS else None
     negative = next((value for value in node.outputs if _negative(value)), None)
     if negative is not None:
         return f'its output "{negative.name}" would have the shape {_text(negative)}: the input is too small for it'
@@ -46,7 +47,9 @@ def _matmul(node: ir.Node) -> str | None:
     if not left or not right:
         return None
     inner = right[-2] if len(right) > 1 else right[0]
-    return None if left[-1] == inner else f"its inner dimensions differ: {list(left)} by {list(right)}"
+    if left[-1] != inner:
+        return f"its inner dimensions differ: {list(left)} by {list(right)}"
+    return _not_broadcasting(left[:-2], right[:-2])
 
 
 def _gemm(node: ir.Node) -> str | None:
@@ -76,12 +79,57 @@ def _conv_transpose(node: ir.Node) -> str | None:
 def _broadcast(node: ir.Node) -> str | None:
     if "broadcast" in node.attributes or "axis" in node.attributes:
         return None  # opset 1-6 forms align differently
-    shapes = [shape for value in node.inputs if (shape := numbers(value)) is not None]
+    return _not_broadcasting(*(shape for value in node.inputs if (shape := numbers(value)) is not None))
+
+
+def _not_broadcasting(*shapes: Shape) -> str | None:
     for axis in range(1, max((len(shape) for shape in shapes), default=0) + 1):
         sizes = {shape[-axis] for shape in shapes if len(shape) >= axis} - {1}
         if len(sizes) > 1:
             return "its inputs do not broadcast: " + " with ".join(str(list(shape)) for shape in shapes)
     return None
+
+
+def _onto_first(node: ir.Node) -> str | None:
+    """Other inputs broadcast onto the first, which keeps its shape."""
+    shapes = [shape for value in node.inputs if (shape := numbers(value)) is not None]
+    wrong = _not_broadcasting(*shapes)
+    if wrong is None and numbers(node.inputs[0]) is not None and any(not _fits_onto(s, shapes[0]) for s in shapes[1:]):
+        return "its inputs do not fit the first: " + " with ".join(str(list(shape)) for shape in shapes)
+    return wrong
+
+
+def _fits_onto(shape: Shape, target: Shape) -> bool:
+    pairs = zip(reversed(shape), reversed(target), strict=False)
+    return len(shape) <= len(target) and all(dim in (1, other) for dim, other in pairs)
+
+
+def _per_channel(node: ir.Node) -> str | None:
+    """Scale, bias and statistics have one element for each channel."""
+    x = numbers(node.inputs[0])
+    for value in node.inputs[1:]:
+        other = numbers(value)
+        if x is not None and len(x) > 1 and other is not None and len(other) == 1 and other[0] != x[1]:
+            return f"its input {list(x)} has {x[1]} channels and {value.name if value else ''} has {other[0]}"
+    return None
+
+
+def _recurrent(node: ir.Node) -> str | None:
+    x, weight = numbers(node.inputs[0]), numbers(node.inputs[1])
+    if x is None or weight is None or len(x) != 3 or len(weight) != 3 or x[2] == weight[2]:
+        return None
+    return f"its input {list(x)} has {x[2]} features and its weights want {weight[2]}"
+
+
+def _split(node: ir.Node) -> str | None:
+    x, parts = numbers(node.inputs[0]), [numbers(value) for value in node.outputs if value.name]
+    if not x or any(part is None or len(part) != len(x) for part in parts) or len(parts) != len(node.outputs):
+        return None
+    axis = _int(node, "axis") % len(x)
+    total = sum(part[axis] for part in parts if part is not None)
+    return (
+        None if total == x[axis] else f"its parts have {total} along axis {axis}, and its input {list(x)} has {x[axis]}"
+    )
 
 
 def _concat(node: ir.Node) -> str | None:
@@ -98,15 +146,24 @@ def _int(node: ir.Node, name: str, default: int = 0) -> int:
     return attr.as_int() if attr is not None else default
 
 
+BROADCASTING = (
+    "Add", "Sub", "Mul", "Div", "Mod", "Pow", "Where", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual",
+    "And", "Or", "Xor", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Max", "Min", "Sum", "Mean",
+)  # fmt: skip
 CHECKS: Mapping[str, Callable[[ir.Node], str | None]] = {
     "Reshape": _reshape,
     "MatMul": _matmul,
     "MatMulInteger": _matmul,
     "Gemm": _gemm,
     "Conv": _conv,
+    "ConvInteger": _conv,
+    "FusedConv": _conv,
     "ConvTranspose": _conv_transpose,
     "Concat": _concat,
-} | dict.fromkeys(
-    ("Add", "Sub", "Mul", "Div", "Pow", "Where", "Equal", "Less", "Greater", "And", "Or", "Max", "Min", "Sum", "Mean"),
-    _broadcast,
-)
+    "Split": _split,
+    **dict.fromkeys(("PRelu", "LayerNormalization", "RMSNormalization"), _onto_first),
+    "BatchNormalization": _per_channel,
+    "InstanceNormalization": _per_channel,
+    **dict.fromkeys(("RNN", "GRU", "LSTM"), _recurrent),
+    **dict.fromkeys(BROADCASTING, _broadcast),
+}

@@ -30,11 +30,11 @@ class Inference:
     false_shapes: list[FalseShape]
 
 
-def infer(model: Model, binding: Binding, trips: Mapping[str, int]) -> Inference:
-    """Infer every shape.
+def infer(model: Model, binding: Binding, trips: Mapping[str, int], *, upper: bool = False) -> Inference:
+    """Infer every shape; `upper` takes the largest of what a size can be that only a run finds.
 
     Raises:
-        DimensionError: sizes that the user gave contradict the graph, or trips are given for what is no Loop.
+        DimensionError: sizes that the user gave contradict the graph, or are given for what has none to give.
     """
     install()
     _check_trips(model, trips)
@@ -42,14 +42,17 @@ def infer(model: Model, binding: Binding, trips: Mapping[str, int]) -> Inference
     trusted = {} if binding.overrides else declared
     symbols = Symbols()
     if binding.assumed:
-        engine = _pass(model, Sizes(binding.symbolic_inputs, binding.symbolic_dims, trips), trusted)
+        open_sizes = Sizes(binding.symbolic_inputs, binding.symbolic_dims, trips, binding.found, upper)
+        engine = _pass(model, open_sizes, trusted)
         symbols = _symbols(model, binding, engine)
         _set_aside(model.ir.graph)
-    engine = _pass(model, Sizes(binding.inputs, binding.dims, trips), trusted)
+    sizes = Sizes(binding.inputs, binding.dims, trips, binding.found, upper)
+    engine = _pass(model, sizes, trusted)
     false_shapes = engine.false_shapes
     if false_shapes:
         _set_aside(model.ir.graph)
-        engine = _pass(model, Sizes(binding.inputs, binding.dims, trips), {})
+        engine = _pass(model, sizes, {})
+    _check_found(model, binding, engine)
     if binding.given and engine.contradictions:
         _refuse(model, binding, *engine.contradictions[0])
     return Inference(engine, symbols, false_shapes)
@@ -66,11 +69,11 @@ def _symbols(model: Model, binding: Binding, engine: Engine) -> Symbols:
     shapes: dict[ir.Value, Dims | None] = {}
     for value in _values(model.ir.graph):
         shape = value.shape
-        known = None if shape is None else [dim_of(dim) if engine.is_known(dim) else None for dim in shape.dims]
+        known = None if shape is None else [dim_of(dim) for dim in shape.dims]
         shapes[value] = None if known is None else tuple(known)
     times = {body.graph: body.times for bodies in engine.bodies.values() for body in bodies}
     at = {str(symbol): binding.dims[name] for name, symbol in binding.symbolic_dims.items()}
-    return Symbols(shapes, times, at, binding.names)
+    return Symbols(shapes, times, at, binding.names | engine.names)
 
 
 def _graphs(graph: ir.Graph) -> Iterator[ir.Graph]:
@@ -115,6 +118,15 @@ def _check_trips(model: Model, trips: Mapping[str, int]) -> None:
             raise DimensionError(f'{model.path} has no Loop node "{name}"; it has: {known}.')
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             raise DimensionError(f'{model.path}: the trips of "{name}" must be a whole number, not {count}.')
+
+
+def _check_found(model: Model, binding: Binding, engine: Engine) -> None:
+    for name in binding.found:
+        if name not in engine.found:
+            known = ", ".join(engine.names.values()) or "none"
+            raise DimensionError(
+                f'{model.path}: "{name}" is no size that only a run finds; those that can be given are: {known}.'
+            )
 
 
 def _refuse(model: Model, binding: Binding, node: ir.Node, wrong: str) -> None:

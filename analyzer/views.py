@@ -9,7 +9,7 @@ from typing import Any
 import onnx_ir as ir
 
 from neural_cost.analyzer.cost import Dim
-from neural_cost.analyzer.engine import Engine
+from neural_cost.analyzer.engine import Engine, dim_of
 from neural_cost.analyzer.node import Dims, Node, Tensor
 
 
@@ -29,12 +29,14 @@ class Symbols:
 class Views:
     """Makes each view once."""
 
-    def __init__(self, engine: Engine, symbols: Symbols) -> None:
+    def __init__(self, engine: Engine, symbols: Symbols, *, causal_half: bool = False) -> None:
         self.engine = engine
+        self.causal_half = causal_half
         self.symbols = symbols
         self._opsets = engine.model.ir.opset_imports
         self._tensors: dict[ir.Value, Tensor] = {}
         self._evaluated: dict[Any, Any] = {}
+        self._names = symbols.names or engine.names
 
     def tensor(self, value: ir.Value | None) -> Tensor | None:
         """The view of a value; None for an absent one."""
@@ -56,6 +58,7 @@ class Views:
             node.name or str(index),
             domain,
             self._opsets.get(domain, 1),
+            self.causal_half,
         )
 
     def _make(self, value: ir.Value, name: str) -> Tensor:
@@ -63,36 +66,53 @@ class Views:
         small = engine.values.ints(value, dtype) if dtype is not None else None
         dims = _numbers(value.shape)
         why = "" if dims is not None and None not in dims else engine.why.get(value, "its shape is not known")
-        symbols = self._checked(value, dims)
+        symbols = self._symbols(value, dims)
         return Tensor(name, _dtype(value, dtype), dims, why, value in engine.constant, small, symbols)
 
-    def _checked(self, value: ir.Value, dims: Dims | None) -> Dims | None:
-        """The symbolic shape, but for dimensions that differ from the number found without symbols: not known."""
-        if dims is None or value not in self.symbols.shapes:
+    def _symbols(self, value: ir.Value, dims: Dims | None) -> Dims | None:
+        """The shape with open dimensions as symbols; None where it has none.
+
+        A dimension whose expression gives another number than was found without symbols is not known.
+        """
+        if dims is None:
             return None
-        symbols = self.symbols.shapes[value]
-        if symbols is None or len(symbols) != len(dims):
+        if value in self.symbols.shapes:
+            symbols = self.symbols.shapes[value] or ()
+        elif None not in dims:
+            return None
+        else:
+            symbols = tuple([dim_of(dim) for dim in value.shape or ()])
+        if len(symbols) != len(dims):
             return (None,) * len(dims)
         pairs = zip(symbols, dims, strict=True)
         checked = [symbol if dim is None or self._number(symbol) == dim else None for symbol, dim in pairs]
         return None if all(isinstance(dim, int) for dim in checked) else tuple([self._named(dim) for dim in checked])
 
     def _number(self, symbol: Any) -> Any:
-        """An expression with the numbers in it."""
+        """An expression with the numbers in it; None where it needs what only a run finds."""
         if symbol not in self._evaluated:
             at = self.symbols.at
-            plain = isinstance(symbol, int | None)
-            self._evaluated[symbol] = symbol if plain else symbol.subs({s: at.get(s.name) for s in symbol.free_symbols})
+            if isinstance(symbol, int | None):
+                number = symbol
+            elif all(each.name in at for each in symbol.free_symbols):
+                number = symbol.subs({each: at[each.name] for each in symbol.free_symbols})
+            else:
+                number = None
+            self._evaluated[symbol] = number
         return self._evaluated[symbol]
 
     def _named(self, symbol: Any) -> Any:
-        """An expression in the file's own names."""
-        names = self.symbols.names
-        if not names or isinstance(symbol, int | None):
+        """An expression in the file's own names; None where it has a symbol that has no name."""
+        if isinstance(symbol, int | None):
             return symbol
-        return symbol.xreplace(
-            {s: type(s)(names[s.name], **s.assumptions0) for s in symbol.free_symbols if s.name in names}
-        )
+        symbols = symbol.free_symbols
+        names = {
+            each: self._names.get(each.name) or (each.name if each.name in self.symbols.at else None)
+            for each in symbols
+        }
+        if None in names.values():
+            return None
+        return symbol.xreplace({each: type(each)(name, **each.assumptions0) for each, name in names.items()})
 
 
 NO_ATTRIBUTES: Mapping[str, Any] = {}

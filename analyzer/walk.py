@@ -11,6 +11,7 @@ from neural_cost.analyzer.cost import NOTHING, Cost, Dim
 from neural_cost.analyzer.engine import Body
 from neural_cost.analyzer.modules import scope_of
 from neural_cost.analyzer.node import Node, Unknown
+from neural_cost.analyzer.rules.attention import is_causal
 from neural_cost.analyzer.rules.registry import Rule, lookup
 from neural_cost.analyzer.shapes import Inference
 from neural_cost.analyzer.views import Views
@@ -43,15 +44,20 @@ class NodeCost:
 class Walk:
     """Costs the nodes of a model in order, each followed by those of the bodies that it runs."""
 
-    def __init__(self, inference: Inference) -> None:
+    def __init__(self, inference: Inference, *, causal_half: bool = False) -> None:
         self.engine = inference.engine
-        self.views = Views(inference.engine, inference.symbols)
+        self.views = Views(inference.engine, inference.symbols, causal_half=causal_half)
         self.notes: list[str] = []
         self._rules: dict[tuple[str, str], Rule | None] = {}
 
     def model(self) -> list[NodeCost]:
         """The whole model."""
-        return list(self._graph(self.engine.model.ir.graph, "main", 1))
+        nodes = list(self._graph(self.engine.model.ir.graph, "main", 1))
+        causal = sum(is_causal(node.node) for node in nodes)
+        if causal:
+            half = "the part that its mask leaves" if self.views.causal_half else "in full (--causal half counts less)"
+            self.notes.append(f"causal attention, {causal} nodes: counted {half}")
+        return nodes
 
     def _graph(self, graph: ir.Graph, name: str, repeats: Dim | None) -> Iterator[NodeCost]:
         places = self.engine.model.file_index if name == "main" else {}
@@ -125,8 +131,20 @@ def _apply(view: Node, rule: Rule | None, constant: bool) -> tuple[Cost | None, 
     if rule is None:
         return None, f"there is no cost rule for {view.domain or 'ai.onnx'}::{view.op_type}"
     try:
-        return rule.function(view), None
+        cost = rule.function(view)
     except Unknown as unknown:
         return None, f'"{unknown.tensor}": {unknown.why}' if unknown.tensor else unknown.why
-    except (IndexError, TypeError, ValueError, KeyError, ZeroDivisionError) as error:
-        return None, f"the node does not have the form that {view.op_type} requires ({error})"
+    except Exception as error:
+        return None, _why(view, rule, error)
+    if isinstance(cost, Cost):
+        return cost, None
+    return None, f"its rule gives {type(cost).__name__} where a Cost is wanted: return node.cost(...)"
+
+
+def _why(view: Node, rule: Rule, error: Exception) -> str:
+    """Say what is wrong with a node, or with a user's own rule; another error is a fault of ours, and is raised."""
+    if rule.kind == "custom":  # it must not lose the rest of the report
+        return f"its rule failed: {error!r}"
+    if isinstance(error, IndexError | TypeError | ValueError | KeyError | ZeroDivisionError):
+        return f"the node does not have the form that {view.op_type} requires ({error})"
+    raise error

@@ -69,6 +69,29 @@ def external(location: str) -> ModelProto:
     return model
 
 
+def external_constant() -> ModelProto:
+    """Return the plain model with its weight in a Constant, whose data lie above the folder."""
+    model = external("../weights.bin")
+    weight = model.graph.initializer.pop()
+    model.graph.node.insert(0, helper.make_node("Constant", [], ["w"], value=weight))
+    return model
+
+
+def external_in_a_branch() -> ModelProto:
+    """Return a model whose branch has a weight above the folder."""
+    branches = "then_branch = t () => (yt) { yt = MatMul(x, w) }, else_branch = e () => (ye) { ye = MatMul(x, w) }"
+    model = plain(f"y = If(c) <{branches}>", weight="<bool c = {1}>")
+    branch = model.graph.node[0].attribute[0].g
+    branch.initializer.append(external("../weights.bin").graph.initializer[0])
+    model.graph.node[0].attribute[1].g.initializer.append(branch.initializer[0])
+    return model
+
+
+def folder_for_weights(folder: Path) -> Path:
+    (folder / "weights").mkdir()
+    return saved(external("weights"), folder)
+
+
 def no_nodes() -> ModelProto:
     return onnx.parser.parse_model(f"{HEADER} g (float[batch, 4] x) => (float[batch, 4] x) {{ }}")
 
@@ -192,6 +215,9 @@ UNREADABLE: dict[str, Maker] = {
     "truncated": of_bytes(truncated()),
     "garbage": of_bytes(random.Random(0).randbytes(10_000)),
     "weights above the folder": of(lambda: external("../weights.bin")),
+    "weights of a Constant above the folder": of(external_constant),
+    "weights in a branch above the folder": of(external_in_a_branch),
+    "weights in what is no file": folder_for_weights,
     "weights at an absolute path": of(lambda: external("/etc/hostname")),
     "weights above the folder, roundabout": of(lambda: external("sub/../../weights.bin")),
     "cycle": of(lambda: plain("t = Add(u, x) u = Relu(t) m = MatMul(x, w) y = Add(m, u)")),

@@ -132,6 +132,29 @@ def test_parameters_are_known_though_the_weight_file_is_missing(tmp_path, run):
     assert json.loads(out)["totals"]["parameter_bytes"] == 4 * 3 * 4
 
 
+def test_a_weight_file_that_is_cut_off_is_told_of(tmp_path, run):
+    path = saved(external("weights.bin"), tmp_path)
+    (tmp_path / "weights.bin").write_bytes(bytes(4 * 3 * 4 - 1))
+    code, out, _ = run("analyze", path, "--dim", "batch=2", "--format", "json")
+    assert code == 0
+    assert json.loads(out)["totals"]["macs"] == 2 * 4 * 3
+    (note,) = json.loads(out)["notes"]
+    assert "weights.bin" in note
+    assert "47" in note
+    assert "48" in note
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path, run):
+    """Download caches keep a model's files as links; sizes need no file."""
+    (tmp_path / "blob").write_bytes(bytes(1))  # too short, which nobody may find out
+    (tmp_path / "snapshot").mkdir()
+    (tmp_path / "snapshot" / "weights.bin").symlink_to(tmp_path / "blob")
+    code, out, _ = run("analyze", saved(external("weights.bin"), tmp_path / "snapshot"), "--format", "json")
+    assert code == 0
+    assert json.loads(out)["notes"] == []
+    assert json.loads(out)["totals"]["parameters"] == 4 * 3
+
+
 def test_a_process_of_its_own_says_the_same(tmp_path):
     path = UNREADABLE["text"](tmp_path)
     command = [sys.executable, "-m", "neural_cost", "analyze", path]

@@ -1,19 +1,43 @@
 """Attention: the scores are one product of queries with keys, the output one product of scores with values.
 
-Masks, causality, windows and sequence lengths are not discounted: MACs are those of the full products, and softmax
-runs over every key. Heads of keys and values that are shared by a group of queries are read once. Traffic is the
-default: inputs once, outputs once, the scores only where they are an output.
+Masks, windows and sequence lengths are not discounted: MACs are those of the full products, and softmax runs over every
+key. Neither is causality, unless the user asks for it: then a query meets the keys up to its own position. Heads of
+keys and values that are shared by a group of queries are read once. Traffic is the default: inputs once, outputs once,
+the scores only where they are an output.
 """
 
 from __future__ import annotations
 
-from neural_cost.analyzer.cost import Cost, Dim
+from typing import NamedTuple
+
+from neural_cost.analyzer.cost import Cost, Dim, maximum
 from neural_cost.analyzer.node import Node
 from neural_cost.analyzer.rules.activations import PRECISIONS, SOFTMAX, PerElement
 from neural_cost.analyzer.rules.registry import cost
 
 SOFTCAP = PerElement(3, 2)
 """c * tanh(score / c): divide, tanh, multiply."""
+
+ALWAYS_CAUSAL = {"GroupQueryAttention", "PagedAttention"}
+
+
+class Causal(NamedTuple):
+    """The triangle that a causal mask leaves: the first of the queries meets `first` keys, each next one one more."""
+
+    queries: Dim
+    first: Dim
+
+    def twice_the_pairs(self, keys: Dim) -> Dim:
+        """Twice the pairs of a query and a key, where there are so many keys that no query meets more."""
+        beyond = maximum(0, self.first + self.queries - 1 - keys)
+        return self.queries * (2 * self.first + self.queries - 1) - beyond * (beyond + 1)
+
+
+def is_causal(node: Node) -> bool:
+    """Whether an operator masks the keys behind each query by itself, without a tensor that says so."""
+    if "Attention" not in node.op_type:
+        return False
+    return bool(node.attr("is_causal", 0) or node.attr("unidirectional", 0)) or node.op_type in ALWAYS_CAUSAL
 
 
 def scaled_dot_product(
@@ -24,6 +48,7 @@ def scaled_dot_product(
     rows: Dim,
     keys: Dim,
     per_score: PerElement,
+    causal: Causal | None = None,
     other_flops: Dim = 0,
     macs: Dim = 0,
     other_type: str | None = None,
@@ -37,13 +62,17 @@ def scaled_dot_product(
         rows: batch x heads x queries, the number of softmaxes.
         keys: keys that each query meets, past ones included.
         per_score: work on each score, softmax included.
+        causal: the triangle, where the operator is causal.
         other_flops: work outside the scores.
         macs: contractions beside the two.
         other_type: in which the scores are worked on, where it is not that of the first input.
     """
-    scores = rows * keys
+    scores, products = rows * keys, (query + output) * keys
+    if causal and node.causal_half:
+        twice = causal.twice_the_pairs(keys)
+        scores, products = rows * twice // (2 * causal.queries), (query + output) * twice // (2 * causal.queries)
     return node.cost(
-        macs=(query + output) * keys + macs,
+        macs=products + macs,
         other_flops=scores * per_score.flops + other_flops,
         special_ops=scores * per_score.special,
         other_type=other_type,
@@ -67,6 +96,7 @@ def attention(node: Node) -> Cost:
         output=node.y.size,
         rows=q.shape[0] * heads * q.shape[-2],
         keys=past_tokens + k.shape[-2],
+        causal=Causal(q.shape[-2], past_tokens + 1) if node.attr("is_causal", 0) else None,
         per_score=_per_score(node, converts=precision != q.dtype),
         other_flops=q.size + k.size + past_size,
         other_type=precision,

@@ -16,7 +16,7 @@ from dataclasses import replace
 from neural_cost.analyzer.cost import Cost, Dim, prod
 from neural_cost.analyzer.node import Node, Tensor, Unknown
 from neural_cost.analyzer.rules.activations import SOFTMAX, PerElement, then
-from neural_cost.analyzer.rules.attention import SOFTCAP, scaled_dot_product
+from neural_cost.analyzer.rules.attention import SOFTCAP, Causal, scaled_dot_product
 from neural_cost.analyzer.rules.registry import cost
 
 ROTARY = PerElement(3)
@@ -27,6 +27,11 @@ def per_score(node: Node, *, masked: bool, biased: bool) -> PerElement:
     """Count what happens to one score between the products."""
     softcap = SOFTCAP if node.attr("softcap", 0.0) else PerElement(0)
     return PerElement(1) + softcap + PerElement(masked + biased) + SOFTMAX
+
+
+def unidirectional(node: Node, queries: Dim, before: Dim) -> Causal | None:
+    """The triangle of a causal node, whose first query meets the tokens before it and itself."""
+    return Causal(queries, before + 1) if node.attr("unidirectional", 0) else None
 
 
 def bytes_of_tokens(cache: Tensor, tokens: Dim, axis: int = -2) -> Dim:
@@ -68,6 +73,7 @@ def merged_attention(node: Node) -> Cost:
         output=node.y.size,
         rows=tokens * heads,
         keys=before + x.shape[1],
+        causal=unidirectional(node, x.shape[1], before),
         per_score=per_score(
             node, masked=bool(node.input(3) or node.attr("unidirectional", 0)), biased=node.input(5) is not None
         ),
@@ -98,6 +104,7 @@ def multi_head_attention(node: Node) -> Cost:
         output=node.y.size,
         rows=q.shape[0] * node.required_attr("num_heads") * q.shape[1],
         keys=before + new,
+        causal=unidirectional(node, q.shape[1], before),
         per_score=per_score(
             node, masked=bool(node.input(4) or node.attr("unidirectional", 0)), biased=node.input(5) is not None
         ),

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from neural_cost.analyzer.cost import Cost, Dim, minimum
 from neural_cost.analyzer.node import Node, Tensor, Unknown
 from neural_cost.analyzer.rules.activations import PerElement, then
-from neural_cost.analyzer.rules.attention import scaled_dot_product
+from neural_cost.analyzer.rules.attention import Causal, scaled_dot_product
 from neural_cost.analyzer.rules.contrib_attention import ROTARY, bytes_of_tokens, per_score, share_buffer
 from neural_cost.analyzer.rules.normalization import affine, divide_by_rms
 from neural_cost.analyzer.rules.registry import cost
@@ -85,6 +85,7 @@ def group_query_attention(node: Node) -> Cost:
         output=node.y.size,
         rows=batch * tokens * heads.query,
         keys=keys,
+        causal=Causal(tokens, keys - new + 1),
         per_score=per_score(node, masked=True, biased=node.input(10) is not None),
     )
     result = prepare(result, node, heads, batch * tokens, norm=node.input(14), tables=7)
@@ -130,7 +131,11 @@ def paged_attention(node: Node) -> Cost:
     new = [end - start for start, end in pairwise(bounds)]
     if len(new) != len(past):
         raise Unknown("its sequence lengths do not fit each other", node.required(6).name)
-    pairs = sum(count * (before + count) for before, count in zip(past, new, strict=True))
+    each = zip(past, new, strict=True)
+    if node.causal_half:
+        pairs = sum(Causal(count, before + 1).twice_the_pairs(before + count) // 2 for before, count in each)
+    else:
+        pairs = sum(count * (before + count) for before, count in each)
     heads = Heads(node.required_attr("num_heads"), node.required_attr("kv_num_heads"), _paged_head_size(node))
     value_size = node.y.shape[-1] // heads.query
     result = scaled_dot_product(

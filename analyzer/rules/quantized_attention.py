@@ -11,7 +11,7 @@ from neural_cost.analyzer.cost import Cost, Dim
 from neural_cost.analyzer.node import Node, Unknown
 from neural_cost.analyzer.rules.activations import SOFTMAX, PerElement, then
 from neural_cost.analyzer.rules.attention import scaled_dot_product
-from neural_cost.analyzer.rules.contrib_attention import ROTARY, per_score
+from neural_cost.analyzer.rules.contrib_attention import ROTARY, per_score, unidirectional
 from neural_cost.analyzer.rules.quantized_contraction import centred
 from neural_cost.analyzer.rules.registry import cost
 
@@ -51,6 +51,7 @@ def qattention(node: Node) -> Cost:
         output=node.y.size,
         rows=tokens * node.required_attr("num_heads"),
         keys=x.shape[1] + (past.shape[3] if past else 0),
+        causal=unidirectional(node, x.shape[1], past.shape[3] if past else 0),
         per_score=per_score(node, masked=bool(node.input(5) or node.attr("unidirectional", 0)), biased=False),
         other_flops=centred((x, node.input(6)), (weight, node.input(7))) + scales,
         macs=projection,
@@ -79,6 +80,7 @@ def qordered_attention(node: Node) -> Cost:
         output=node.y.size,
         rows=tokens * node.required_attr("num_heads"),
         keys=x.shape[1],
+        causal=unidirectional(node, x.shape[1], 0),
         per_score=REQUANTIZE + RESCALE + PerElement(masked + (node.input(19) is not None)) + SOFTMAX + QUANTIZE,
         other_flops=scales,
         macs=x.size * width,

@@ -49,15 +49,15 @@ _rules: dict[tuple[str, str], list[Rule]] = {}
 
 
 def cost(*op_types: str, domain: str = "", since: int = 1) -> Callable[[CostRule], CostRule]:
-    """Register a rule for operators of a domain, from an opset version on.
+    """Register a rule for operators of a domain, from an opset version on. `neural_cost.register` is this function.
 
     Raises:
         ValueError: an operator has a rule for that version already.
     """
 
     def decorate(function: CostRule) -> CostRule:
-        family = function.__module__.rpartition(".")[2]
-        kind = "contraction" if family in CONTRACTIONS else family
+        package, _, family = (function.__module__ or "").rpartition(".")
+        kind = "custom" if package != __package__ else "contraction" if family in CONTRACTIONS else family
         for op_type in op_types:
             add(Rule(domain, op_type, since, function, kind))
         return function

@@ -18,10 +18,15 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.errors import ModelError as ModelError
     from neural_cost.analyzer.errors import NeuralCostError as NeuralCostError
     from neural_cost.analyzer.report import Report as Report
+    from neural_cost.analyzer.rules.registry import cost as register  # noqa: F401 - under its public name
 
 __version__ = "0.1.0"
 
-_HOMES = {"analyze": "analyzer.analyze", "Report": "analyzer.report"} | dict.fromkeys(
+_HOMES = {
+    "analyze": "analyzer.analyze",
+    "Report": "analyzer.report",
+    "register": "analyzer.rules.registry:cost",
+} | dict.fromkeys(
     (
         "NeuralCostError",
         "ModelError",
@@ -43,7 +48,8 @@ __all__ = [  # noqa: PLE0604 - the lazy names, and the version
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    home, _, own_name = _HOMES[name].partition(":")
+    return getattr(import_module(f"{__name__}.{home}"), own_name or name)
 
 
 def __dir__() -> list[str]:

@@ -21,6 +21,20 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
+class DataDependent(StrEnum):
+    """What is taken for a size that only a run finds."""
+
+    UNKNOWN = "unknown"
+    UPPER = "upper"
+
+
+class Causal(StrEnum):
+    """What of causal attention is counted."""
+
+    FULL = "full"
+    HALF = "half"
+
+
 class Format(StrEnum):
     """How a result is written."""
 
@@ -45,6 +59,10 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     target: Annotated[Path, typer.Argument(help="An .onnx file.")],
     dim: Annotated[list[str] | None, typer.Option(help="NAME=SIZE or INPUT:AXIS=SIZE; repeatable.")] = None,
     shape: Annotated[list[str] | None, typer.Option(help="INPUT=8x3x224x224; repeatable.")] = None,
+    trips: Annotated[list[str] | None, typer.Option(help="LOOP=N: how often a Loop's body runs; repeatable.")] = None,
+    rules: Annotated[Path | None, typer.Option(help="A Python file of yours with cost rules; it is run.")] = None,
+    data_dependent: Annotated[DataDependent, typer.Option(help="Sizes that only a run finds.")] = DataDependent.UNKNOWN,
+    causal: Annotated[Causal, typer.Option(help="Causal attention: all products, or the half needed.")] = Causal.FULL,
     device: Annotated[str | None, typer.Option(help="Device to bound the time on; by default this CPU.")] = None,
     by: Annotated[By | None, typer.Option(help="What a row is. A table has nodes and operators without it.")] = None,
     depth: Annotated[int | None, typer.Option(help="How deep into modules, with --by module.", min=1)] = None,
@@ -64,7 +82,17 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     shapes = {name: [_size(name, part) for part in sizes.split("x")] for name, sizes in map(_split, shape or [])}
     if depth is not None and by is not By.MODULE:
         raise typer.BadParameter("--depth needs --by module.")
-    report = run(target, dims=dims, shapes=shapes, device=device or _this_machine())
+    if rules is not None:
+        _run_rules(rules)
+    report = run(
+        target,
+        dims=dims,
+        shapes=shapes,
+        device=device or _this_machine(),
+        trips={name: _trips(name, count) for name, count in map(_split, trips or [])},
+        data_dependent=data_dependent.value,
+        causal=causal.value,
+    )
     text = _report_text(report, form, View(by, depth, top or 10, sort, quiet, verbose), top, output)
     write(text, output)
 
@@ -149,6 +177,24 @@ def _split(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise typer.BadParameter(f'"{text}" is not of the form NAME=SIZE.')
     return name, value
+
+
+def _run_rules(file: Path) -> None:
+    """Run a user's own rules, which register themselves."""
+    import runpy
+
+    if not file.is_file():
+        raise typer.BadParameter(f"{file} does not exist; give a Python file with rules.")
+    try:
+        runpy.run_path(str(file), run_name=file.stem)
+    except Exception as error:
+        _fail(f"{file} failed: {type(error).__name__}: {error}; --debug shows where.", 2)
+
+
+def _trips(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise typer.BadParameter(f'"{name}" cannot run {text} times: trips are a whole number.')
+    return int(text)
 
 
 def _size(name: str, text: str) -> int:

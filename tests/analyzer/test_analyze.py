@@ -79,3 +79,14 @@ def test_no_device_no_bound(tmp_path):
 def test_unknown_device_is_an_error(tmp_path):
     with pytest.raises(neural_cost.DeviceError, match="nosuch"):
         report_of(TWICE, tmp_path, device="nosuch")
+
+
+def test_the_report_says_which_part_of_causal_attention_it_counts(tmp_path):
+    text = """<ir_version: 10, opset_import: ["": 23]> g (float[2, 4, 3, 8] q) => (float[2, 4, 3, 8] y) {
+        y = Attention <is_causal = 1> (q, q, q) }"""
+    file = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(text), file)
+    full, half = neural_cost.analyze(file), neural_cost.analyze(file, causal="half")
+    assert (full.totals.macs, half.totals.macs) == (2 * 4 * 9 * 16, 2 * 4 * 6 * 16)
+    assert [r.to_dict()["convention"]["causal_attention"] for r in (full, half)] == ["full", "half"]
+    assert "in full" in full.notes[0]

@@ -1,0 +1,80 @@
+"""Weights that lie in files beside the model: not read, but looked at.
+
+A path that leads out of the model's folder is refused. A link that does (a download cache has such) is not followed.
+A file that is missing is no error: sizes come from the graph. One that is shorter than the graph says is told of.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import onnx_ir as ir
+
+from neural_cost.analyzer.errors import ModelError
+
+
+def locate_external_data(model: ir.Model, file: Path) -> list[str]:
+    """Let every external tensor know its folder; the notes say which files are too short.
+
+    Raises:
+        ModelError: a tensor points outside the folder of the model, or to what is no file.
+    """
+    folder = file.parent.resolve()
+    sizes: dict[str, int | None] = {}
+    short: dict[str, int] = {}
+    for tensor in _external_tensors(model):
+        location = str(tensor.location)
+        if location not in sizes:
+            sizes[location] = _size(folder, location, tensor, file)
+        tensor.base_dir = str(folder)
+        size, end = sizes[location], (tensor.offset or 0) + tensor.nbytes
+        if size is None:
+            tensor.invalidate()  # whoever asks for its elements is told that there are none
+        elif end > size:
+            short[location] = max(short.get(location, 0), end)
+    return [
+        f'the weight file "{location}" is cut off: it has {sizes[location]:,} bytes, and the graph needs {end:,}'
+        for location, end in short.items()
+    ]
+
+
+def _size(folder: Path, location: str, tensor: ir.ExternalTensor, file: Path) -> int | None:
+    """Bytes of a weight file; None where it is missing, or a link out of the folder."""
+    path = Path(os.path.normpath(folder / location))
+    if not location or os.path.isabs(location) or not path.is_relative_to(folder):
+        raise ModelError(
+            f'{file}: the weight "{tensor.name}" points outside the folder of the model ("{location}"), which is '
+            "unsafe; move its data beside the model."
+        )
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        raise ModelError(f'{file}: the weight "{tensor.name}" is in "{location}", which is no file; export it again.')
+    return found.st_size if path.resolve().is_relative_to(folder) else None
+
+
+def _external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
+    """Wherever they stand: initializers, attributes, bodies, functions."""
+    graphs: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
+    while graphs:
+        graph = graphs.pop()
+        if isinstance(graph, ir.Graph):
+            for value in graph.initializers.values():
+                if isinstance(value.const_value, ir.ExternalTensor):
+                    yield value.const_value
+        for node in graph:
+            for attr in node.attributes.values():
+                match attr.type:
+                    case ir.AttributeType.GRAPH:
+                        graphs.append(attr.as_graph())
+                    case ir.AttributeType.GRAPHS:
+                        graphs += attr.as_graphs()
+                    case ir.AttributeType.TENSOR if isinstance(attr.value, ir.ExternalTensor):
+                        yield attr.value
+                    case ir.AttributeType.TENSORS:
+                        yield from (tensor for tensor in attr.value if isinstance(tensor, ir.ExternalTensor))

@@ -1,0 +1,101 @@
+"""A user's own operator: a rule in a few lines, from Python and from a file."""
+
+import json
+import sys
+
+import onnx
+import onnx.parser
+import pytest
+
+import neural_cost
+from neural_cost.analyzer.rules import registry
+from neural_cost.cli import main
+
+MODEL = """<ir_version: 8, opset_import: ["": 17, "acme": 1]>
+g (float[2, 3] x) => (float[2, 5] y) <float[3, 5] w = {ONES}> {
+    m = acme.Mystery <times = 4> (x, w)
+    y = Relu(m)
+}""".replace("ONES", ", ".join("1" * 15))
+RULE = """
+import neural_cost
+
+@neural_cost.register("Mystery", domain="acme")
+def mystery(node):
+    return node.cost(macs=node.attr("times") * node.y.size * node.x.shape[-1])
+"""
+MACS = 4 * (2 * 5) * 3
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    yield
+    registry._rules.pop(("acme", "Mystery"), None)
+
+
+@pytest.fixture
+def file(tmp_path):
+    model = onnx.parser.parse_model(MODEL)
+    model.graph.value_info.append(onnx.helper.make_tensor_value_info("m", onnx.TensorProto.FLOAT, [2, 5]))
+    onnx.save(model, tmp_path / "model.onnx")
+    return tmp_path / "model.onnx"
+
+
+def test_without_a_rule_it_is_uncounted(file):
+    report = neural_cost.analyze(file)
+    assert not report.totals.complete
+    assert report.totals.macs == 0
+
+
+def test_a_rule_in_python(file):
+    @neural_cost.register("Mystery", domain="acme")
+    def mystery(node):
+        return node.cost(macs=node.attr("times") * node.y.size * node.x.shape[-1])
+
+    report = neural_cost.analyze(file)
+    assert report.totals.complete
+    assert report.totals.macs == MACS
+    assert report.nodes[0].kind == "custom"
+
+
+def test_a_second_rule_is_an_error():
+    neural_cost.register("Mystery", domain="acme")(lambda node: node.cost())
+    with pytest.raises(ValueError, match="acme::Mystery has a cost rule"):
+        neural_cost.register("Mystery", domain="acme")(lambda node: node.cost())
+
+
+@pytest.mark.parametrize(("body", "why"), [("return 12", "int where a Cost"), ("return node.nothing", "no attribute")])
+def test_a_rule_that_is_wrong_is_told_of(body, why, file):
+    scope = {}
+    exec(f"def rule(node):\n    {body}", scope)
+    neural_cost.register("Mystery", domain="acme")(scope["rule"])
+    report = neural_cost.analyze(file)
+    assert report.nodes[0].macs is None
+    assert why in report.nodes[0].why
+
+
+def run(capsys, monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["neural-cost", "analyze", *map(str, arguments), "--format", "json"])
+    try:
+        code = main() or 0
+    except SystemExit as exit_:
+        code = exit_.code or 0
+    return code, *capsys.readouterr()
+
+
+def test_rules_from_a_file(file, tmp_path, capsys, monkeypatch):
+    rules = tmp_path / "my_rules.py"
+    rules.write_text(RULE)
+    code, out, _ = run(capsys, monkeypatch, file, "--rules", rules)
+    assert code == 0
+    assert json.loads(out)["totals"]["macs"] == MACS
+
+
+@pytest.mark.parametrize(("text", "said"), [(None, "does not exist"), ("1 / 0", "division by zero")])
+def test_a_rules_file_that_fails_is_told_in_one_sentence(text, said, file, tmp_path, capsys, monkeypatch):
+    rules = tmp_path / "my_rules.py"
+    if text is not None:
+        rules.write_text(text)
+    code, out, err = run(capsys, monkeypatch, file, "--rules", rules)
+    assert (code, out) == (2, "")
+    assert said in " ".join(err.split())
+    assert "Traceback" not in err
