@@ -42,6 +42,16 @@ def group_query_attention(context: ShapeInferenceContext, node: ir.Node) -> None
         set_output(context, node, index, [*dims[:2], length, dims[3]], past.dtype)
 
 
+@mend("Attention", domain=MICROSOFT)
+def attention(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Heads divide what the weights project to; upstream divides the width of the input for the first cache."""
+    ask_upstream(context, node, 1)
+    out = dims_of(node.outputs[0], 3)
+    cache = dims_of(node.outputs[1], 5) if len(node.outputs) > 1 else None
+    if out is not None and cache is not None and given(node, 4) is None:
+        set_output(context, node, 1, [*cache[:4], out[2] // integer(node, "num_heads")], required(node, 0).dtype)
+
+
 @mend("MultiHeadAttention", domain=MICROSOFT)
 def multi_head_attention(context: ShapeInferenceContext, node: ir.Node) -> None:
     """Values may be wider or narrower than keys, and a shared cache stays as it is: upstream leaves that out."""

@@ -10,6 +10,8 @@ GQA = ["float32[1,1,32]", "float32[1,1,16]", "float32[1,1,16]"]
 CACHE, LENGTHS = "float32[1,2,20,8]", ("int32[1]", [9])
 
 ROWS = [
+    M("Attention", ["float32[2,5,12]", "float32[12,48]", "float32[48]"], ["float32[2,5,16]", "float32[2,2,4,5,4]"],
+      {"num_heads": 4}, note="48 / 3 projected, in 4 heads"),
     M("GroupQueryAttention", [*GQA, CACHE, CACHE, LENGTHS, ("int32[]", 10)],
       ["float32[1,1,32]", CACHE, CACHE], GROUPED, note="10 tokens fit into a cache of 20"),
     M("GroupQueryAttention", [*GQA, CACHE, CACHE, LENGTHS, "int32[]"],
