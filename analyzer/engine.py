@@ -169,6 +169,8 @@ class Engine:
         try:
             function(self.context, node)
         except Exception as error:
+            for value in node.outputs:
+                value.shape = None  # what was set before it failed is half an answer
             why = self._blank_input(node)
             return why or f"shape inference of {node.op_type} failed: {(str(error).splitlines() or [repr(error)])[0]}"
         if node.op_type == "Constant":
