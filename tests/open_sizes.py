@@ -42,8 +42,14 @@ def untrue(model: onnx.ModelProto, truth: Mapping[str, tuple[int, ...]], folder:
 
 def _holds(dims: Any, truth: tuple[int, ...], sizes: Mapping[str, int]) -> bool:
     pairs = zip(dims, truth, strict=False)
-    return len(dims) == len(truth) and all(dim is None or _at(dim, sizes) == true for dim, true in pairs)
+    return len(dims) == len(truth) and all(_at(dim, sizes) in (None, true) for dim, true in pairs)
 
 
 def _at(dim: Any, sizes: Mapping[str, int]) -> Any:
-    return dim if isinstance(dim, int) else dim.subs({symbol: sizes[str(symbol)] for symbol in dim.free_symbols})
+    """A dimension at the true sizes; None for one that only a run finds."""
+    if dim is None or isinstance(dim, int):
+        return dim
+    names = {symbol: str(symbol) for symbol in dim.free_symbols}
+    if not sizes.keys() >= set(names.values()):
+        return None
+    return dim.subs({symbol: sizes[name] for symbol, name in names.items()})
