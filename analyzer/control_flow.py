@@ -111,11 +111,33 @@ def follow_sequence_map(engine: Engine, node: ir.Node) -> None:
         _set(engine, value, State(state.shape, ir.SequenceType(state.type) if state.type else None, state.why))
 
 
-FOLLOW: Mapping[str, Follow] = {
-    "If": follow_if,
-    "Loop": follow_loop,
-    "Scan": follow_scan,
-    "SequenceMap": follow_sequence_map,
+def follow_flex_attention(engine: Engine, node: ir.Node) -> None:
+    """The bodies of a FlexAttention change all scores at once, before and after their softmax."""
+    q, k, v = (_state(engine, value) for value in node.inputs[:3])
+    precision = node.attributes.get("softmax_precision")
+    kind = ir.DataType(precision.as_int()) if precision else _wide(node.inputs[0])
+    known = q.shape is not None and k.shape is not None
+    scores = ir.Shape([*q.shape[:3], k.shape[2]]) if known else None  # type: ignore[index]
+    bodies = [Body(name, node.attributes[name].as_graph(), 1) for name in MODIFIERS if name in node.attributes]
+    for body in bodies:
+        _set(engine, body.graph.inputs[0], State(scores, ir.TensorType(kind), q.why or k.why))
+        _infer(engine, body.graph)
+    engine.bodies[node] = bodies
+    out = ir.Shape([*q.shape[:3], v.shape[3]]) if q.shape is not None and v.shape is not None else None
+    _set(engine, node.outputs[0], State(out, q.type, q.why or v.why))
+
+
+def _wide(value: ir.Value | None) -> ir.DataType:
+    return ir.DataType.DOUBLE if value is not None and value.dtype == ir.DataType.DOUBLE else ir.DataType.FLOAT
+
+
+MODIFIERS = ("score_mod", "prob_mod")
+FOLLOW: Mapping[tuple[str, str], Follow] = {
+    ("", "If"): follow_if,
+    ("", "Loop"): follow_loop,
+    ("", "Scan"): follow_scan,
+    ("", "SequenceMap"): follow_sequence_map,
+    ("ai.onnx.preview", "FlexAttention"): follow_flex_attention,
 }
 
 

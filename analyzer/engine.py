@@ -68,7 +68,9 @@ class Engine:
     `follow` says how the bodies of control flow are inferred, by operator.
     """
 
-    def __init__(self, model: Model, sizes: Sizes, declared: Declared, follow: Mapping[str, Follow]) -> None:
+    def __init__(
+        self, model: Model, sizes: Sizes, declared: Declared, follow: Mapping[tuple[str, str], Follow]
+    ) -> None:
         self.model = model
         self.sizes = sizes
         self.declared = declared
@@ -79,7 +81,7 @@ class Engine:
         self.why: dict[ir.Value, str] = {}
         self.constant: set[ir.Value] = set()
         self.bodies: dict[ir.Node, Sequence[Body]] = {}
-        self.stuck: dict[ir.Node, str] = {}  # control flow whose bodies could not be followed
+        self.stuck: dict[ir.Node, str] = {}  # nodes whose bodies could not be followed
         self.found: dict[str, int] = {}  # sizes that only a run finds, as they were taken
         self.names: dict[str, str] = {}  # of the symbols that stand for such sizes
         self.false_shapes: list[FalseShape] = []
@@ -113,7 +115,7 @@ class Engine:
         self._visits += 1
         if self._is_constant(node):
             self.constant.update(node.outputs)
-        follow = self.follow.get(node.op_type) if node.domain in ("", "ai.onnx") else None
+        follow = self.follow.get(("" if node.domain == "ai.onnx" else node.domain, node.op_type))
         why = self._apply(node) if follow is None else self._follow(node, follow)
         if not all(value.shape is None or value.shape.is_static() for value in node.outputs):
             self._name_sizes(node)

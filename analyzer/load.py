@@ -12,12 +12,10 @@ from pathlib import Path
 import onnx
 import onnx_ir
 import onnx_ir as ir
-from onnx_ir.passes.common import InlinePass
 
 from neural_cost.analyzer.errors import ModelError
 from neural_cost.analyzer.external_data import locate_external_data
-
-MAX_INLINED_NODES = 2_000_000  # functions that call functions grow exponentially: a small file may not fill memory
+from neural_cost.analyzer.functions import inline_functions
 
 
 @dataclass(slots=True)
@@ -27,6 +25,7 @@ class Model:
     path: str
     ir: onnx_ir.Model
     file_index: dict[onnx_ir.Node, int]
+    has_functions: bool
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -61,7 +60,11 @@ def load(path: str | os.PathLike[str]) -> Model:
     except Exception as error:
         raise ModelError(f"{file} is not a valid ONNX model ({_first_line(error)}); export it again.") from error
     notes += locate_external_data(model, file)
-    _inline_functions(model, file)
+    has_functions = bool(model.functions)
+    try:
+        inline_functions(model)
+    except Exception as error:
+        raise ModelError(f"{file}: its functions cannot be inlined ({_first_line(error)}).") from error
     index = {node: i for i, node in enumerate(model.graph)}
     try:
         model.graph.sort()
@@ -69,7 +72,7 @@ def load(path: str | os.PathLike[str]) -> Model:
         raise ModelError(
             f"{file}: the graph has a cycle, so no order of its nodes can run; export it again."
         ) from error
-    return Model(str(file), model, index, notes)
+    return Model(str(file), model, index, has_functions, notes)
 
 
 def _read(file: Path) -> onnx.ModelProto:
@@ -135,31 +138,6 @@ def _opsets(proto: onnx.ModelProto) -> list[str]:
     version = 1 if proto.ir_version < 3 else newest
     proto.opset_import.add(domain="", version=version)
     return [f"the file does not say which opset it uses: {version} was taken"]
-
-
-def _inline_functions(model: ir.Model, file: Path) -> None:
-    """Replace calls of model-local functions by their bodies, so that one walk sees every node."""
-    if not model.functions:
-        return
-    if _inlined_size(model) > MAX_INLINED_NODES:
-        raise ModelError(f"{file}: its functions call each other more than {MAX_INLINED_NODES} times over.")
-    try:
-        InlinePass()(model)
-    except Exception as error:
-        raise ModelError(f"{file}: its functions cannot be inlined ({_first_line(error)}).") from error
-
-
-def _inlined_size(model: ir.Model) -> int:
-    """Nodes after inlining; a cycle among functions is answered as too many."""
-    sizes: dict[tuple[str, str, str], int] = {}
-    todo = dict(model.functions)
-    while todo:
-        ready = [key for key, function in todo.items() if not any(node.op_identifier() in todo for node in function)]
-        if not ready:
-            return MAX_INLINED_NODES + 1
-        for key in ready:
-            sizes[key] = sum(sizes.get(node.op_identifier(), 1) for node in todo.pop(key))
-    return sum(sizes.get(node.op_identifier(), 1) for node in model.graph)
 
 
 def _first_line(error: BaseException) -> str:

@@ -26,7 +26,11 @@ def compulsory_bytes(
         for tensor in node.node.inputs:
             if tensor is not None and tensor.name in sources and node.cost is not None and not node.constant:
                 stored = sources[tensor.name]
-                used = min(_read_of(node, tensor), stored.bytes)
+                try:
+                    used = min(_read_of(node, tensor), stored.bytes)
+                except Unknown:  # strings
+                    complete = False
+                    continue
                 read[stored.name] = max(read.get(stored.name, 0), used)
     total = sum(read.values())
     for tensor in outputs:

@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from neural_cost.analyzer.cost import NOTHING, Cost, Dim
 from neural_cost.analyzer.engine import Body
+from neural_cost.analyzer.functions import calls_of
 from neural_cost.analyzer.modules import scope_of
 from neural_cost.analyzer.node import Node, Unknown
 from neural_cost.analyzer.rules.attention import is_causal
@@ -27,6 +28,7 @@ class NodeCost:
         repeats: how often it runs in one run of the model; 0 in a branch that is not counted; None if not known.
         cost: None where it is not known, and `why` says why.
         uncounted: its operator has no rule.
+        calls: the functions that it came through and the nodes that called them, outermost first.
     """
 
     index: int
@@ -39,6 +41,7 @@ class NodeCost:
     cost: Cost | None
     why: str | None
     uncounted: bool
+    calls: Sequence[tuple[str, str]] = ()
 
 
 class Walk:
@@ -48,6 +51,7 @@ class Walk:
         self.engine = inference.engine
         self.views = Views(inference.engine, inference.symbols, causal_half=causal_half)
         self.notes: list[str] = []
+        self._has_functions = inference.engine.model.has_functions
         self._rules: dict[tuple[str, str], Rule | None] = {}
 
     def model(self) -> list[NodeCost]:
@@ -74,11 +78,13 @@ class Walk:
         if key not in self._rules:
             self._rules[key] = lookup(view.domain, view.op_type, view.version)
         rule = self._rules[key]
-        kind = "control_flow" if node.op_type in self.engine.follow else rule.kind if rule else "unknown"
+        kind = "control_flow" if view.domain == "" and key in self.engine.follow else rule.kind if rule else "unknown"
         constant = all(value in self.engine.constant for value in node.outputs)
-        cost, why = self._control(node) if kind == "control_flow" else _apply(view, rule, constant)
+        controls = kind == "control_flow" or node in self.engine.stuck
+        cost, why = self._control(node) if controls else _apply(view, rule, constant)
         uncounted = cost is None and rule is None and kind != "control_flow"
-        return NodeCost(index, view, scope_of(node), kind, graph, repeats, constant, cost, why, uncounted)
+        calls = calls_of(node) if self._has_functions else ()
+        return NodeCost(index, view, scope_of(node), kind, graph, repeats, constant, cost, why, uncounted, calls)
 
     def _control(self, node: ir.Node) -> tuple[Cost | None, str | None]:
         """Control flow costs nothing itself; where it is not known how often a body runs, neither is its cost."""
@@ -94,7 +100,7 @@ class Walk:
         found = [
             list(self._graph(body.graph, f"{place}/{body.name}", _times(owner.repeats, body.times))) for body in bodies
         ]
-        if len(bodies) > 1:
+        if len(bodies) > 1 and owner.node.op_type == "If":
             dearest = max(range(len(found)), key=lambda index: work(found[index]))
             self.notes.append(
                 f'If node "{owner.node.name}": its condition is not known, so the dearer of its branches counts: '

@@ -94,3 +94,10 @@ def test_dimensions_that_nobody_gave_are_listed_as_assumed(model):
     report = neural_cost.analyze(model.file())
     assert set(report.to_dict()["model"]["assumed_dims"]) == set(model.dims)
     assert report.totals.macs is not None
+
+
+@each_model
+def test_a_run_shows_no_other_shape_type_or_trip_count(model):
+    found = neural_cost.verify(report_of(model))
+    assert found.differences == []
+    assert (found.compared, found.unknown) != (0, 0)

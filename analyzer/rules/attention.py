@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from neural_cost.analyzer.cost import Cost, Dim, maximum
+from neural_cost.analyzer.cost import Cost, Dim, maximum, prod
 from neural_cost.analyzer.node import Node
 from neural_cost.analyzer.rules.activations import PRECISIONS, SOFTMAX, PerElement
 from neural_cost.analyzer.rules.registry import cost
@@ -109,3 +109,23 @@ def _per_score(node: Node, converts: bool) -> PerElement:
     masked = node.input(3) or node.input(6) or node.attr("is_causal", 0) or max(windows) >= 0
     softcap = SOFTCAP if node.attr("softcap", 0.0) else PerElement(0)
     return softcap + PerElement(1 if masked else 0) + PerElement(2 if converts else 0) + SOFTMAX
+
+
+@cost("FlexAttention", domain="ai.onnx.preview")
+def flex_attention(node: Node) -> Cost:
+    """Cost attention over (batch, heads, tokens, head) whose scores its bodies may change: the walk costs those.
+
+    A score has its scale, two converts where the softmax has a precision of its own, and its part of the softmax.
+    """
+    q = node.x
+    wide = "float64" if q.dtype == "float64" else "float32"
+    precision = PRECISIONS.get(node.attr("softmax_precision", 0), wide)
+    return scaled_dot_product(
+        node,
+        query=q.size,
+        output=node.y.size,
+        rows=prod(q.shape[:3]),
+        keys=node.required(1).shape[2],
+        per_score=PerElement(1) + PerElement(2 if precision != q.dtype else 0) + SOFTMAX,
+        other_type=precision,
+    )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.device import Device
     from neural_cost.analyzer.report import Report
     from neural_cost.render.table import View
+    from neural_cost.runtime.verify import Verification
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -61,6 +62,8 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     shape: Annotated[list[str] | None, typer.Option(help="INPUT=8x3x224x224; repeatable.")] = None,
     trips: Annotated[list[str] | None, typer.Option(help="LOOP=N: how often a Loop's body runs; repeatable.")] = None,
     rules: Annotated[Path | None, typer.Option(help="A Python file of yours with cost rules; it is run.")] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Run it once in ONNX Runtime and compare.")] = False,
+    inputs: Annotated[Path | None, typer.Option(help="An .npz file of inputs for --verify, by name.")] = None,
     data_dependent: Annotated[DataDependent, typer.Option(help="Sizes that only a run finds.")] = DataDependent.UNKNOWN,
     causal: Annotated[Causal, typer.Option(help="Causal attention: all products, or the half needed.")] = Causal.FULL,
     device: Annotated[str | None, typer.Option(help="Device to bound the time on; by default this CPU.")] = None,
@@ -78,6 +81,12 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     from neural_cost import analyze as run
     from neural_cost.render.table import View
 
+    if inputs is not None and not verify:
+        raise typer.BadParameter("--inputs needs --verify.")
+    if verify and data_dependent is DataDependent.UPPER:
+        raise typer.BadParameter(
+            "--verify compares with a run, where sizes are not the largest: leave --data-dependent out."
+        )
     dims = {name: _size(name, size) for name, size in map(_split, dim or [])}
     shapes = {name: [_size(name, part) for part in sizes.split("x")] for name, sizes in map(_split, shape or [])}
     if depth is not None and by is not By.MODULE:
@@ -93,8 +102,11 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
         data_dependent=data_dependent.value,
         causal=causal.value,
     )
+    found = _verified(report, inputs) if verify else None
     text = _report_text(report, form, View(by, depth, top or 10, sort, quiet, verbose), top, output)
-    write(text, output)
+    write(text if found is None else _with_verification(text, found, form), output)
+    if found is not None and found.differences:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -142,6 +154,25 @@ def _this_machine() -> Device | None:
         return local_device()
     except DeviceError:
         return None
+
+
+def _verified(report: Report, inputs: Path | None) -> Verification:
+    from neural_cost.runtime.inputs import load_inputs
+    from neural_cost.runtime.verify import verify
+
+    return verify(report, None if inputs is None else load_inputs(inputs))
+
+
+def _with_verification(text: str, found: Verification, form: Format) -> str:
+    """The report and the comparison; a format that has no room for it leaves it to stderr."""
+    from neural_cost.render.text import clean
+
+    if form is Format.JSON:
+        return json.dumps(json.loads(text) | {"verification": found.to_dict()}, indent=1)
+    if form is Format.TABLE:
+        return "\n".join([text, *map(clean, str(found).splitlines())])
+    typer.echo(str(found), err=True)
+    return text
 
 
 def _report_text(report: Report, form: Format, view: View, top: int | None, output: Path | None) -> str:

@@ -217,3 +217,22 @@ def test_control_flow_without_a_body_is_listed(op, tmp_path):
     report, _ = analyzed(text, tmp_path)
     assert not report.totals.complete
     assert "form" in report.coverage.unknown_shapes[0]["why"]
+
+
+FLEX = """<ir_version: 10, opset_import: ["": 20, "ai.onnx.preview": 1]>
+g (float[1, 2, 3, 4] q) => (float[1, 2, 3, 4] y) {
+    y = ai.onnx.preview.FlexAttention <
+        score_mod = s (float[b, h, n, m] a) => (float[b, h, n, m] c) { c = Tanh(a) },
+        prob_mod = p (float[b, h, n, m] d) => (float[b, h, n, m] e) { e = Mul(d, d) }
+    > (q, q, q)
+}"""
+
+
+def test_the_bodies_of_a_flex_attention_both_count(tmp_path):
+    file = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(FLEX), file)
+    report = neural_cost.analyze(file)
+    assert report.totals.complete
+    scores = 2 * 3 * 3
+    assert report.totals.macs == scores * (4 + 4)
+    assert report.totals.other_flops == scores * (1 + 5) + scores + scores  # scale and softmax; Tanh; Mul

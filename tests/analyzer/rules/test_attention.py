@@ -15,6 +15,17 @@ ROWS = [
         read=4 * 2 * 4 * (3 * 8 + 5 * 8 + 5 * 6), write=4 * 2 * 4 * 3 * 6,
     ),
     Row(
+        "flex_attention", "FlexAttention", [(2, 4, 3, 8), (2, 2, 5, 8), (2, 2, 5, 6)], [(2, 4, 3, 6)],
+        domain="ai.onnx.preview", version=1,
+        macs=SCORES * (8 + 6), other=SCORES * (1 + 5), special=SCORES * 2,  # the scale; softmax
+    ),
+    Row(
+        "flex_attention_float16", "FlexAttention", [((1, 1, 2, 4), "float16")] * 3, [((1, 1, 2, 4), "float16")],
+        domain="ai.onnx.preview", version=1,
+        macs=(2 * 2) * (4 + 4), other=(2 * 2) * (1 + 2 + 5), special=(2 * 2) * 2,  # to float32 and back
+        compute_type="float16", other_type="float32",
+    ),
+    Row(
         "attention_3d", "Attention", [(2, 3, 32), (2, 5, 32), (2, 5, 24)], [(2, 3, 24)],
         {"q_num_heads": 4, "kv_num_heads": 4}, version=23,
         macs=SCORES * (8 + 6), other=SCALED + SCORES * 5, special=SCORES * 2,
