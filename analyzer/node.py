@@ -8,7 +8,7 @@ not check.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -51,6 +51,7 @@ class Tensor:
         constant: depends on weights and constants alone.
         value: its elements, for small integer tensors whose values are known.
         symbols: the shape in terms of the dimensions that nobody gave, where it depends on them.
+        value_holds: the elements do not depend on those dimensions.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Tensor:
     constant: bool = False
     value: np.ndarray[Any, Any] | None = field(default=None, repr=False)
     symbols: Dims | None = None
+    value_holds: bool = True
 
     @property
     def shape(self) -> tuple[Dim, ...]:
@@ -98,6 +100,14 @@ class Tensor:
         bits = self.bits
         return elements * (bits // 8) if bits % 8 == 0 else ceil_div(elements * bits, 8)
 
+    @cached_property
+    def opened(self) -> Tensor:
+        """The same tensor with its open dimensions as symbols: a rule then gives a formula."""
+        if self.symbols is None and self.value_holds:
+            return self
+        value = self.value if self.value_holds else None
+        return replace(self, dims=self.symbols or self.dims, value=value, symbols=None)
+
     def ints(self) -> list[int]:
         """Its elements as a flat list of ints. Raises Unknown where the values are not known."""
         if self.value is None:
@@ -122,6 +132,12 @@ class Node:
     domain: str = ""
     version: int = 1
     causal_half: bool = False
+
+    @property
+    def opened(self) -> Node:
+        """The same node with the open dimensions of its tensors as symbols."""
+        inputs = [tensor and tensor.opened for tensor in self.inputs]
+        return replace(self, inputs=inputs, outputs=[tensor and tensor.opened for tensor in self.outputs])
 
     def attr(self, name: str, default: Any = None) -> Any:
         """Attribute by name as a plain Python value (int, float, str, list), or the default."""

@@ -18,6 +18,7 @@ from neural_cost.analyzer.errors import DimensionError
 from neural_cost.analyzer.load import Model
 from neural_cost.analyzer.node import Dims
 from neural_cost.analyzer.shape_mends import install
+from neural_cost.analyzer.values import Array
 from neural_cost.analyzer.views import Symbols
 
 
@@ -67,13 +68,16 @@ def _pass(model: Model, sizes: Sizes, declared: Declared) -> Engine:
 def _symbols(model: Model, binding: Binding, engine: Engine) -> Symbols:
     """Keep what the pass with open dimensions has found, before the next one overwrites it."""
     shapes: dict[ir.Value, Dims | None] = {}
+    values: dict[ir.Value, Array] = {}
     for value in _values(model.ir.graph):
+        if value.dtype is not None and (small := engine.values.ints(value, value.dtype)) is not None:
+            values[value] = small
         shape = value.shape
         known = None if shape is None else [dim_of(dim) for dim in shape.dims]
         shapes[value] = None if known is None else tuple(known)
     times = {body.graph: body.times for bodies in engine.bodies.values() for body in bodies}
     at = {str(symbol): binding.dims[name] for name, symbol in binding.symbolic_dims.items()}
-    return Symbols(shapes, times, at, binding.names | engine.names)
+    return Symbols(shapes, values, times, at, binding.names | engine.names)
 
 
 def _graphs(graph: ir.Graph) -> Iterator[ir.Graph]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from neural_cost.analyzer.cost import Dim
+from neural_cost.analyzer.cost import Dim, maximum, minimum
 from neural_cost.analyzer.node import Tensor, Unknown
 from neural_cost.analyzer.walk import NodeCost
 
@@ -27,11 +27,11 @@ def compulsory_bytes(
             if tensor is not None and tensor.name in sources and node.cost is not None and not node.constant:
                 stored = sources[tensor.name]
                 try:
-                    used = min(_read_of(node, tensor), stored.bytes)
+                    used = minimum(_read_of(node, tensor), stored.bytes)
                 except Unknown:  # strings
                     complete = False
                     continue
-                read[stored.name] = max(read.get(stored.name, 0), used)
+                read[stored.name] = maximum(read.get(stored.name, 0), used)
     total = sum(read.values())
     for tensor in outputs:
         try:
@@ -54,6 +54,6 @@ def _read_of(node: NodeCost, source: Tensor) -> Dim:
             return source.bytes if node.node.op_type not in ("Shape", "Size") else 0
         largest = max((tensor for tensor in node.node.inputs if tensor is not None), key=lambda tensor: tensor.bytes)
         skipped = node.node.read_bytes - node.cost.read_bytes if source.name == largest.name else 0
-        return max(0, source.bytes - max(0, skipped))
+        return maximum(0, source.bytes - maximum(0, skipped))
     except Unknown:
         return 0

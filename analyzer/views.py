@@ -6,21 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import onnx_ir as ir
 
 from neural_cost.analyzer.cost import Dim
-from neural_cost.analyzer.engine import Engine, dim_of
+from neural_cost.analyzer.engine import Body, Engine, dim_of
 from neural_cost.analyzer.node import Dims, Node, Tensor
+from neural_cost.analyzer.values import Array
 
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """What the pass with open dimensions found: shapes and trips as expressions.
+    """What the pass with open dimensions found: shapes and trips as expressions, values that do not depend on them.
 
     `at` is what the symbols stand for in the numbers, `names` the file's own names of those that could not bear them.
     """
 
     shapes: Mapping[ir.Value, Dims | None] = field(default_factory=dict)
+    values: Mapping[ir.Value, Array] = field(default_factory=dict)
     times: Mapping[ir.Graph, Dim | None] = field(default_factory=dict)
     at: Mapping[str, int] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
@@ -67,7 +70,21 @@ class Views:
         dims = _numbers(value.shape)
         why = "" if dims is not None and None not in dims else engine.why.get(value, "its shape is not known")
         symbols = self._symbols(value, dims)
-        return Tensor(name, _dtype(value, dtype), dims, why, value in engine.constant, small, symbols)
+        holds = small is None or not self.symbols.shapes or self._holds(value, small)
+        return Tensor(name, _dtype(value, dtype), dims, why, value in engine.constant, small, symbols, holds)
+
+    def _holds(self, value: ir.Value, small: Array) -> bool:
+        """Whether the pass with open dimensions found the same elements."""
+        if value not in self.symbols.shapes or (node := value.producer()) is None or node.op_type == "Constant":
+            return True
+        other = self.symbols.values.get(value)
+        return other is not None and np.array_equal(small, other)
+
+    def times(self, body: Body) -> Dim | None:
+        """How often a body runs, in the file's own names."""
+        times = self.symbols.times.get(body.graph, body.times)
+        result: Dim | None = self._named(times)
+        return result
 
     def _symbols(self, value: ir.Value, dims: Dims | None) -> Dims | None:
         """The shape with open dimensions as symbols; None where it has none.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import onnx_ir as ir
 
@@ -26,6 +27,7 @@ class NodeCost:
         index: position in the file, or in the body that holds the node.
         graph: "main", or the path of the body.
         repeats: how often it runs in one run of the model; 0 in a branch that is not counted; None if not known.
+        open_repeats: the same in terms of the dimensions that nobody gave.
         cost: None where it is not known, and `why` says why.
         uncounted: its operator has no rule.
         calls: the functions that it came through and the nodes that called them, outermost first.
@@ -42,6 +44,21 @@ class NodeCost:
     why: str | None
     uncounted: bool
     calls: Sequence[tuple[str, str]] = ()
+    open_repeats: Dim | None = 1
+
+
+class Runs(NamedTuple):
+    """How often a graph runs in one run of the model: as a number, and in terms of open dimensions."""
+
+    number: Dim | None
+    open: Dim | None
+
+    def times(self, number: Dim | None, open_: Dim | None) -> Runs:
+        """How often a body of one of its nodes runs."""
+        return Runs(_times(self.number, number), _times(self.open, open_))
+
+
+ONCE = Runs(1, 1)
 
 
 class Walk:
@@ -56,23 +73,23 @@ class Walk:
 
     def model(self) -> list[NodeCost]:
         """The whole model."""
-        nodes = list(self._graph(self.engine.model.ir.graph, "main", 1))
+        nodes = list(self._graph(self.engine.model.ir.graph, "main", ONCE))
         causal = sum(is_causal(node.node) for node in nodes)
         if causal:
             half = "the part that its mask leaves" if self.views.causal_half else "in full (--causal half counts less)"
             self.notes.append(f"causal attention, {causal} nodes: counted {half}")
         return nodes
 
-    def _graph(self, graph: ir.Graph, name: str, repeats: Dim | None) -> Iterator[NodeCost]:
+    def _graph(self, graph: ir.Graph, name: str, runs: Runs) -> Iterator[NodeCost]:
         places = self.engine.model.file_index if name == "main" else {}
         for position, node in enumerate(graph):
-            cost = self._node(node, places.get(node, position), name, repeats)
+            cost = self._node(node, places.get(node, position), name, runs)
             yield cost
             bodies = self.engine.bodies.get(node)
             if bodies:
-                yield from self._bodies(cost, bodies)
+                yield from self._bodies(cost, bodies, runs)
 
-    def _node(self, node: ir.Node, index: int, graph: str, repeats: Dim | None) -> NodeCost:
+    def _node(self, node: ir.Node, index: int, graph: str, runs: Runs) -> NodeCost:
         view = self.views.node(node, index)
         key = (view.domain, view.op_type)
         if key not in self._rules:
@@ -84,7 +101,9 @@ class Walk:
         cost, why = self._control(node) if controls else _apply(view, rule, constant)
         uncounted = cost is None and rule is None and kind != "control_flow"
         calls = calls_of(node) if self._has_functions else ()
-        return NodeCost(index, view, scope_of(node), kind, graph, repeats, constant, cost, why, uncounted, calls)
+        return NodeCost(
+            index, view, scope_of(node), kind, graph, runs.number, constant, cost, why, uncounted, calls, runs.open
+        )
 
     def _control(self, node: ir.Node) -> tuple[Cost | None, str | None]:
         """Control flow costs nothing itself; where it is not known how often a body runs, neither is its cost."""
@@ -94,11 +113,12 @@ class Walk:
         why = next((body.why for body in bodies if body.times is None), None)
         return (NOTHING, None) if why is None else (None, why)
 
-    def _bodies(self, owner: NodeCost, bodies: Sequence[Body]) -> Iterator[NodeCost]:
+    def _bodies(self, owner: NodeCost, bodies: Sequence[Body], runs: Runs) -> Iterator[NodeCost]:
         """Nodes of the bodies; of alternatives the dearer one counts, the others run 0 times."""
         place = f"{owner.graph}/{owner.node.name}"
         found = [
-            list(self._graph(body.graph, f"{place}/{body.name}", _times(owner.repeats, body.times))) for body in bodies
+            list(self._graph(body.graph, f"{place}/{body.name}", runs.times(body.times, self.views.times(body))))
+            for body in bodies
         ]
         if len(bodies) > 1 and owner.node.op_type == "If":
             dearest = max(range(len(found)), key=lambda index: work(found[index]))
@@ -128,7 +148,7 @@ def _times(outer: Dim | None, inner: Dim | None) -> Dim | None:
 
 
 def _not_counted(node: NodeCost) -> NodeCost:
-    return replace(node, repeats=0)
+    return replace(node, repeats=0, open_repeats=0)
 
 
 def _apply(view: Node, rule: Rule | None, constant: bool) -> tuple[Cost | None, str | None]:

@@ -1,0 +1,123 @@
+"""Expressions: how they are printed, evaluated, and how they grow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+
+class Formula:
+    """One count as an expression, callable with sizes by name: exact, and in microseconds.
+
+    Attributes:
+        expression: an int, or a sympy expression.
+        names: names of the symbols that it may have, in the order of the model's dimensions.
+    """
+
+    def __init__(self, expression: Any, names: Sequence[str]) -> None:
+        self.expression = expression
+        self.names = names
+
+    def __call__(self, sizes: Mapping[str, int]) -> int:
+        """The count at these sizes, one for each name."""
+        return int(self._compiled(*(sizes[name] for name in self.names)))
+
+    def __str__(self) -> str:
+        """The expression with its terms collected, as `batch*(6291456*sequence + 1024*sequence**2)`."""
+        return self._text
+
+    def __repr__(self) -> str:
+        """The same, told apart from a string."""
+        return f"Formula({self})"
+
+    @cached_property
+    def _compiled(self) -> Callable[..., Any]:
+        return _compile(self.expression, self.names)
+
+    @cached_property
+    def _text(self) -> str:
+        return _readable(self.expression)
+
+
+def power(formula: Formula, name: str) -> int | None:
+    """The highest power of a dimension in a formula, roundings aside; None where there is no such power."""
+    import sympy
+
+    polynomial = _without_rounding(formula.expression)
+    symbol = next((each for each in polynomial.free_symbols if each.name == name), None)
+    if symbol is None:
+        return 0
+    try:
+        return int(sympy.Poly(polynomial, symbol).degree())
+    except sympy.PolynomialError:
+        return None
+
+
+def overtakes(formula: Formula, name: str, sizes: Mapping[str, int]) -> int | None:
+    """The size of a dimension from which on its quadratic term is larger than its linear one, the others as given."""
+    import sympy
+
+    polynomial = _without_rounding(formula.expression)
+    others = {each: sizes[each.name] for each in polynomial.free_symbols if each.name != name}
+    symbol = next((each for each in polynomial.free_symbols if each.name == name), None)
+    if symbol is None:
+        return None
+    try:
+        terms = sympy.Poly(sympy.sympify(polynomial).subs(others), symbol)
+    except sympy.PolynomialError:
+        return None
+    square, line = terms.coeff_monomial(symbol**2), terms.coeff_monomial(symbol)
+    return None if square <= 0 or line <= 0 else int(sympy.floor(line / square)) + 1
+
+
+def _without_rounding(expression: Any) -> Any:
+    import sympy
+
+    expression = sympy.sympify(expression)
+    return sympy.expand(
+        expression.replace(sympy.floor, lambda inner: inner).replace(sympy.ceiling, lambda inner: inner)
+    )
+
+
+def _readable(expression: Any) -> str:
+    import sympy
+
+    expanded = sympy.expand(sympy.sympify(expression))
+    symbols = sorted(expanded.free_symbols, key=lambda each: each.name)
+    if not symbols or not expanded.is_polynomial(*symbols):
+        return str(sympy.factor_terms(expanded))
+    terms = sympy.Poly(expanded, *symbols)
+    least = [min(powers) for powers in zip(*terms.monoms(), strict=True)]
+    common = sympy.Mul(*[symbol**power for symbol, power in zip(symbols, least, strict=True)])
+    rest = sympy.expand(expanded / common)
+    if common == 1 or not isinstance(rest, sympy.Add):
+        return str(expanded)
+    return f"{common}*({rest})"
+
+
+def _compile(expression: Any, names: Sequence[str]) -> Callable[..., Any]:
+    """A Python function of the sizes in order. Fractions stay exact; names of the file are no part of the code."""
+    import math
+    from fractions import Fraction
+
+    import sympy
+    from sympy.printing.pycode import PythonCodePrinter
+
+    class Printer(PythonCodePrinter):  # type: ignore[misc]  # sympy has no types
+        def _print_Rational(self, rational: Any) -> str:
+            return f"Fraction({rational.p}, {rational.q})"
+
+        def _print_floor(self, rounded: Any) -> str:
+            return f"floor({self._print(rounded.args[0])})"
+
+        def _print_ceiling(self, rounded: Any) -> str:
+            return f"ceil({self._print(rounded.args[0])})"
+
+    expression = sympy.sympify(expression)
+    plain = {name: sympy.Symbol(f"size_{i}") for i, name in enumerate(names)}
+    code = Printer().doprint(expression.xreplace({each: plain[each.name] for each in expression.free_symbols}))
+    arguments = ", ".join(symbol.name for symbol in plain.values())
+    scope = {"Fraction": Fraction, "floor": math.floor, "ceil": math.ceil, "max": max, "min": min}
+    function: Callable[..., Any] = eval(f"lambda {arguments}: {code}", scope)
+    return function

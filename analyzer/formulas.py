@@ -1,0 +1,185 @@
+"""Costs as formulas: exact expressions in the dimensions that nobody gave.
+
+Each node's rule runs once more, on shapes with symbols in them. Its counts at the point that the report was made for
+must be those of the report: a node where they are not has no formula, and neither have the totals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from neural_cost.analyzer.cost import COUNTS, NOTHING, Cost, Dim
+from neural_cost.analyzer.expressions import Formula, overtakes, power
+from neural_cost.analyzer.node import Node, Tensor, Unknown
+from neural_cost.analyzer.rules.registry import lookup
+from neural_cost.analyzer.walk import NodeCost
+
+TOTALS = ("macs", "flops", "other_flops", "special_ops", "traffic_bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How a model grows with one dimension: the highest power of it in each total.
+
+    `quadratic_from` is the size from which on the quadratic term of the MACs is larger than the linear one, with the
+    other dimensions as the report has them; None where there is none.
+    """
+
+    dim: str
+    macs: int | None
+    traffic_bytes: int | None
+    quadratic_from: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Formulas:
+    """Formulas of a model's totals and nodes.
+
+    Attributes:
+        names: open dimensions, in the order of the model.
+        totals: macs, flops, other_flops, special_ops, traffic_bytes (per op); empty where a node has no formula.
+        macs_by_type, flops_by_type: the same by compute type.
+        nodes: for each node of the report the formulas of one execution, and of its repeats; None where it has none.
+        missing: names of the nodes that have a cost and no formula.
+        growth: how the totals grow, by dimension.
+    """
+
+    names: Sequence[str]
+    totals: Mapping[str, Formula]
+    macs_by_type: Mapping[str, Formula]
+    flops_by_type: Mapping[str, Formula]
+    nodes: Sequence[Mapping[str, Formula] | None]
+    missing: Sequence[str]
+    growth: Sequence[Growth]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: formulas as text."""
+        return {
+            "dims": list(self.names),
+            **{name: str(formula) for name, formula in self.totals.items()},
+            "missing": list(self.missing),
+            "growth": [each.to_dict() for each in self.growth],
+        }
+
+
+def formulas(nodes: Sequence[NodeCost], names: Sequence[str], sizes: Mapping[str, int]) -> Formulas:
+    """Find the formulas of nodes whose numbers were found at these sizes of the open dimensions."""
+    finder = _Finder(names, sizes)
+    found = [finder.of(node) for node in nodes]
+    missing = [
+        node.node.name for node, cost in zip(nodes, found, strict=True) if node.cost is not None and cost is None
+    ]
+    parts = [(cost, node.open_repeats) for node, cost in zip(nodes, found, strict=True) if cost and node.open_repeats]
+    whole = not missing and all(node.open_repeats is not None for node in nodes if node.repeats is not None)
+    totals = _totals(parts, names) if whole else {}
+    return Formulas(
+        names,
+        totals,
+        _by_type(parts, names, "macs_by_type") if whole else {},
+        _by_type(parts, names, "flops_by_type") if whole else {},
+        [
+            None if cost is None else finder.texts(cost, node.open_repeats)
+            for node, cost in zip(nodes, found, strict=True)
+        ],
+        missing,
+        [_growth(name, totals, sizes) for name in names] if totals else [],
+    )
+
+
+class _Finder:
+    """Finds each formula once for all nodes that are alike: a deep model repeats its layers."""
+
+    def __init__(self, names: Sequence[str], sizes: Mapping[str, int]) -> None:
+        self.names = names
+        self.sizes = sizes
+        self._costs: dict[Any, Cost | None] = {}
+        self._formulas: dict[Any, Formula] = {}
+
+    def of(self, node: NodeCost) -> Cost | None:
+        """Cost of one execution with symbols; None where the node has no formula, or no cost."""
+        if node.cost is None or node.cost is NOTHING:
+            return node.cost
+        opened = node.node.opened
+        if not any(_is_open(tensor) for tensor in (*opened.inputs, *opened.outputs)):
+            return node.cost
+        key = _likeness(opened)
+        if key not in self._costs:
+            self._costs[key] = self._found(opened, node.cost)
+        return self._costs[key]
+
+    def texts(self, cost: Cost, repeats: Dim | None) -> dict[str, Formula]:
+        """Formulas of the counts of one execution, and how often it runs."""
+        counts = {name: self.formula(getattr(cost, name)) for name in COUNTS}
+        return counts if repeats is None else counts | {"repeats": self.formula(repeats)}
+
+    def formula(self, expression: Any) -> Formula:
+        """One formula, made once."""
+        if expression not in self._formulas:
+            self._formulas[expression] = Formula(expression, self.names)
+        return self._formulas[expression]
+
+    def _found(self, opened: Node, numbers: Cost) -> Cost | None:
+        rule = lookup(opened.domain, opened.op_type, opened.version)
+        try:
+            cost = rule.function(opened) if rule else None
+            same = cost is not None and all(self._at(getattr(cost, n)) == getattr(numbers, n) for n in COUNTS)
+        except (Unknown, TypeError, ValueError, AttributeError, KeyError):  # the rule needs what no symbol tells
+            return None
+        return cost if same else None
+
+    def _at(self, expression: Any) -> int:
+        return self.formula(expression)(self.sizes)
+
+
+def _is_open(tensor: Tensor | None) -> bool:
+    return tensor is not None and tensor.dims is not None and any(not isinstance(dim, int) for dim in tensor.dims)
+
+
+def _likeness(node: Node) -> Any:
+    """What a rule sees of a node, but for names: which of its tensors are one and the same is part of it."""
+    places: dict[str, int] = {}
+
+    def seen(tensor: Tensor | None) -> Any:
+        if tensor is None:
+            return None
+        place = places.setdefault(tensor.name, len(places))
+        value = None if tensor.value is None else (tensor.value.tobytes(), tensor.value.shape)
+        return place, tensor.dtype, tensor.dims, tensor.constant, value
+
+    attributes = tuple((name, repr(value)) for name, value in node.attributes.items())
+    head = (node.domain, node.op_type, node.version, node.causal_half, attributes)
+    return (*head, tuple(map(seen, node.inputs)), tuple(map(seen, node.outputs)))
+
+
+def _totals(parts: Iterable[tuple[Cost, Dim]], names: Sequence[str]) -> dict[str, Formula]:
+    parts = list(parts)
+    return {name: _sum(((getattr(cost, name), times) for cost, times in parts), names) for name in TOTALS}
+
+
+def _by_type(parts: Iterable[tuple[Cost, Dim]], names: Sequence[str], which: str) -> dict[str, Formula]:
+    terms: dict[str, list[tuple[Any, Dim]]] = {}
+    for cost, times in parts:
+        for kind, count in getattr(cost, which).items():
+            terms.setdefault(kind, []).append((count, times))
+    return {kind: _sum(each, names) for kind, each in terms.items()}
+
+
+def _sum(terms: Iterable[tuple[Any, Dim]], names: Sequence[str]) -> Formula:
+    """Add up terms, equal ones at once."""
+    import sympy
+
+    counts: dict[Any, Any] = {}
+    for term, times in terms:
+        counts[term] = counts.get(term, 0) + times
+    return Formula(sympy.expand(sympy.Add(*[sympy.sympify(term) * times for term, times in counts.items()])), names)
+
+
+def _growth(name: str, totals: Mapping[str, Formula], sizes: Mapping[str, int]) -> Growth:
+    macs = totals["macs"]
+    return Growth(name, power(macs, name), power(totals["traffic_bytes"], name), overtakes(macs, name, sizes))
