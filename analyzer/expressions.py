@@ -104,7 +104,12 @@ def _compile(expression: Any, names: Sequence[str]) -> Callable[..., Any]:
     import sympy
     from sympy.printing.pycode import PythonCodePrinter
 
+    arguments = {name: f"size_{position}" for position, name in enumerate(names)}
+
     class Printer(PythonCodePrinter):  # type: ignore[misc]  # sympy has no types
+        def _print_Symbol(self, symbol: Any) -> str:
+            return arguments[symbol.name]
+
         def _print_Rational(self, rational: Any) -> str:
             return f"Fraction({rational.p}, {rational.q})"
 
@@ -114,10 +119,7 @@ def _compile(expression: Any, names: Sequence[str]) -> Callable[..., Any]:
         def _print_ceiling(self, rounded: Any) -> str:
             return f"ceil({self._print(rounded.args[0])})"
 
-    expression = sympy.sympify(expression)
-    plain = {name: sympy.Symbol(f"size_{i}") for i, name in enumerate(names)}
-    code = Printer().doprint(expression.xreplace({each: plain[each.name] for each in expression.free_symbols}))
-    arguments = ", ".join(symbol.name for symbol in plain.values())
+    code = Printer().doprint(sympy.sympify(expression))
     scope = {"Fraction": Fraction, "floor": math.floor, "ceil": math.ceil, "max": max, "min": min}
-    function: Callable[..., Any] = eval(f"lambda {arguments}: {code}", scope)
+    function: Callable[..., Any] = eval(f"lambda {', '.join(arguments.values())}: {code}", scope)
     return function

@@ -43,10 +43,11 @@ class Formulas:
 
     Attributes:
         names: open dimensions, in the order of the model.
-        totals: macs, flops, other_flops, special_ops, traffic_bytes (per op); empty where a node has no formula.
+        totals: macs, flops, other_flops, special_ops, traffic_bytes (per op); empty where a node has no formula, or
+            runs no one knows how often.
         macs_by_type, flops_by_type: the same by compute type.
         nodes: for each node of the report the formulas of one execution, and of its repeats; None where it has none.
-        missing: names of the nodes that have a cost and no formula.
+        missing: names of the nodes without a formula.
         growth: how the totals grow, by dimension.
     """
 
@@ -71,22 +72,17 @@ class Formulas:
 def formulas(nodes: Sequence[NodeCost], names: Sequence[str], sizes: Mapping[str, int]) -> Formulas:
     """Find the formulas of nodes whose numbers were found at these sizes of the open dimensions."""
     finder = _Finder(names, sizes)
-    found = [finder.of(node) for node in nodes]
-    missing = [
-        node.node.name for node, cost in zip(nodes, found, strict=True) if node.cost is not None and cost is None
-    ]
-    parts = [(cost, node.open_repeats) for node, cost in zip(nodes, found, strict=True) if cost and node.open_repeats]
-    whole = not missing and all(node.open_repeats is not None for node in nodes if node.repeats is not None)
+    pairs = [(node, finder.of(node)) for node in nodes]
+    missing = [node.node.name for node, cost in pairs if cost is None]
+    parts = [(cost, node.open_repeats) for node, cost in pairs if cost is not None and node.open_repeats is not None]
+    whole = len(parts) == len(pairs)
     totals = _totals(parts, names) if whole else {}
     return Formulas(
         names,
         totals,
         _by_type(parts, names, "macs_by_type") if whole else {},
         _by_type(parts, names, "flops_by_type") if whole else {},
-        [
-            None if cost is None else finder.texts(cost, node.open_repeats)
-            for node, cost in zip(nodes, found, strict=True)
-        ],
+        [None if cost is None else finder.each(cost, node.open_repeats) for node, cost in pairs],
         missing,
         [_growth(name, totals, sizes) for name in names] if totals else [],
     )
@@ -113,7 +109,7 @@ class _Finder:
             self._costs[key] = self._found(opened, node.cost)
         return self._costs[key]
 
-    def texts(self, cost: Cost, repeats: Dim | None) -> dict[str, Formula]:
+    def each(self, cost: Cost, repeats: Dim | None) -> dict[str, Formula]:
         """Formulas of the counts of one execution, and how often it runs."""
         counts = {name: self.formula(getattr(cost, name)) for name in COUNTS}
         return counts if repeats is None else counts | {"repeats": self.formula(repeats)}
