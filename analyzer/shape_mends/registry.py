@@ -25,6 +25,7 @@ FAMILIES = (
     "contrib_quantized",
     "contrib_attention",
     "contrib_tensors",
+    "contrib_blocked",
 )
 
 MENDS: dict[Key, Infer] = {}
