@@ -214,7 +214,8 @@ class Node:
         """Cost of this node: the counts a rule gives, with traffic and types filled in where it gives none.
 
         Special operations are FLOPs too: pass them in both. `compute_type` is by default the type of the first
-        input, `other_type` the same.
+        input, `other_type` the same. Unsigned integers compute as signed ones: what multiplies uint8 by int8, and
+        which of the two comes first, is one type.
         """
         kind = compute_type or next((tensor.dtype for tensor in self.inputs if tensor is not None), None)
         kind = kind or self.y.dtype
@@ -224,7 +225,11 @@ class Node:
             special_ops=special_ops,
             read_bytes=self.read_bytes if read_bytes is None else read_bytes,
             write_bytes=self.write_bytes if write_bytes is None else write_bytes,
-            compute_type=kind,
-            other_type=other_type or kind,
+            compute_type=_signed(kind),
+            other_type=_signed(other_type or kind),
             mixed_macs=mixed_macs,
         )
+
+
+def _signed(dtype: str | None) -> str | None:
+    return None if dtype is None else dtype.removeprefix("u")

@@ -1,7 +1,8 @@
 """Which constants are parameters: weights that work on data, not shapes, scales, statistics or scalars.
 
 A constant that a node reads at run time is a weight where its elements are floats, or integers of 8 bits and fewer
-in a matrix (a quantized weight), unless it stands where the operator wants something else.
+in a matrix (a quantized weight), unless it stands where the operator wants something else (`parameter_inputs`), or
+turns whole-numbered positions into the angles of a rotary embedding.
 """
 
 from __future__ import annotations
@@ -9,22 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from neural_cost.analyzer.angles import frequencies
 from neural_cost.analyzer.cost import Dim
 from neural_cost.analyzer.node import BITS, Node, Tensor
+from neural_cost.analyzer.parameter_inputs import INTEGERS, OTHER, PACKED, SCALARS
 from neural_cost.analyzer.walk import NodeCost
 
-# Inputs that are never weights: running statistics, exponents, limits, scales and zero points.
-OTHER = {
-    "BatchNormalization": {3, 4}, "Pow": {1}, "Clip": {1, 2}, "Pad": {2}, "Resize": {1, 2}, "Expand": {0},
-    "Range": {0, 1, 2}, "OneHot": {1, 2}, "QuantizeLinear": {1, 2}, "DequantizeLinear": {1, 2},
-    "QLinearConv": {1, 2, 4, 5, 6, 7}, "QLinearMatMul": {1, 2, 4, 5, 6, 7}, "MatMulInteger": {2, 3},
-    "ConvInteger": {2, 3}, "MatMulNBits": {2, 3, 4}, "MatMulBnb4": {2}, "DynamicQuantizeLSTM": {8, 9, 10, 11},
-    "DynamicQuantizeMatMul": {2, 3}, "MatMulIntegerToFloat": {2, 3, 4, 5}, "GatherBlockQuantized": {2, 3},
-    "QGemm": {1, 2, 4, 5, 7, 8}, "QAttention": {3, 4, 6, 7}, "QMoE": {3, 6, 9},
-}  # fmt: skip
-# Integers wider than 8 bits are shapes and indices, but for the biases of quantized products.
-INTEGER_BIASES = {"QLinearConv": 8, "QGemm": 6}
-SCALARS = {"Add", "Sub", "Mul", "Div", "Where", "Max", "Min", "Equal", "Less", "Greater"}
 # Constant nodes that hand on the same elements, in another order, shape or type.
 SAME_ELEMENTS = {
     "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast", "CastLike", "DequantizeLinear",
@@ -47,12 +38,15 @@ class Weight:
 def parameters(nodes: Sequence[NodeCost]) -> dict[str, Weight]:
     """Weights by the names that nodes read them under; two names of one weight give one and the same `stored`."""
     origin = _origins(nodes)
+    tables = frequencies(nodes)
     found: dict[str, Weight] = {}
     for each in nodes:
         if each.constant:
             continue
         for position, tensor in enumerate(each.node.inputs):
-            if tensor is not None and tensor.name not in found and _is_weight(each.node, position, tensor):
+            if tensor is None or tensor.name in found or tensor.name in tables:
+                continue
+            if _is_weight(each.node, position, tensor):
                 stored = origin.get(tensor.name, tensor)
                 found[tensor.name] = Weight(stored, _elements(each.node, position, tensor))
     return found
@@ -83,7 +77,7 @@ def _is_weight(node: Node, position: int, tensor: Tensor) -> bool:
     if tensor.dtype.startswith(("float", "bfloat", "complex")):
         return True
     narrow = tensor.bits <= 8 and tensor.rank > 1 and tensor.dtype != "bool"
-    return narrow or INTEGER_BIASES.get(node.op_type) == position
+    return narrow or position in INTEGERS.get(node.op_type, ())
 
 
 def _elements(node: Node, position: int, tensor: Tensor) -> Dim:
@@ -92,5 +86,6 @@ def _elements(node: Node, position: int, tensor: Tensor) -> Dim:
         return tensor.size
     if node.op_type in ("MatMulNBits", "MatMulBnb4") and position == 1:
         return int(node.attr("N", 0)) * int(node.attr("K", 0))
-    bits: int = node.attr("bits", node.attr("expert_weight_bits", 8))
+    name = PACKED.get((node.op_type, position))
+    bits: int = node.attr(name, 4) if name else 8
     return tensor.size * 8 // bits

@@ -33,7 +33,7 @@ def dynamic_quantize_lstm(node: Node) -> Cost:
     result = then(result, DYNAMIC_QUANTIZE + PerElement(1), node.x.size + states)  # and its zero point
     result = then(result, PerElement(10, 2), 1 + steps * directions)
     result = then(result, PerElement(1), centred((w, node.input(9)), (r, node.input(11))) + scales)
-    return replace(result, compute_type="uint8", other_type=node.x.dtype)
+    return replace(result, compute_type="int8", other_type=node.x.dtype)
 
 
 @cost("AttnLSTM", domain="com.microsoft")

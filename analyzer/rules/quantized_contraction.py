@@ -114,7 +114,7 @@ def dynamic_quantize_matmul(node: Node) -> Cost:
         macs=node.y.size * a.shape[-1],
         other_flops=10 + a.size + centred((node.required(1), node.input(3))) + scale.size,
         special_ops=2,
-        compute_type="uint8",
+        compute_type="int8",
         other_type=a.dtype,
     )
     rescale = PerElement(2 + (node.input(4) is not None))

@@ -6,6 +6,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import neural_cost
+from neural_cost.analyzer.parameter_inputs import OTHER
 
 
 def totals_of(model, tmp_path):
@@ -47,6 +48,27 @@ CASES = {
         2 * 3,
         2 * 3,
     ),
+    # a quantized bias is a vector of bytes; scales are none, many or one
+    "quantized vector": (
+        """g (uint8[1, 3] x) => (uint8[1, 3] y)
+            <int8[3] b = {1, 2, 3}, float[1] s = {1}, uint8 z = {0}, int8 zb = {0}> {
+            y = com.microsoft.QLinearAdd(x, s, z, b, s, zb, s, z) }""",
+        3,
+        3,
+    ),
+    # frequencies of a rotary embedding, made at export: float positions would make them learned features
+    "angles": (
+        """g (int64[5] p, float[1, 4] f) => (float[5, 4] y) <float[2] w = {1, 0.1}, int64[1] one = {1}> {
+            pos = Cast <to = 1> (p) col = Unsqueeze(pos, one) angle = Mul(col, w)
+            both = Concat <axis = 1> (angle, angle) c = Cos(both) y = Mul(c, f) }""",
+        0,
+        0,
+    ),
+    "learned features": (
+        """g (float[5, 1] t) => (float[5, 2] y) <float[2] w = {1, 0.1}> { angle = Mul(t, w) y = Sin(angle) }""",
+        2,
+        2 * 4,
+    ),
     # a shape, an index and a scalar factor are no weights
     "none": (
         """g (float[2, 3] x) => (float[2] y) <int64[2] s = {3, 2}, int64 i = {0}, float[1] f = {2}> {
@@ -83,3 +105,45 @@ def test_packed_parameters_count_each(tmp_path):
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     totals = totals_of(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path)
     assert (totals.parameters, totals.parameter_bytes) == (columns * inner, columns * inner // 2)
+
+
+# norms' own weights, which their operators call scale
+LEARNED_SCALES = {
+    ("GatedRMSNorm", 1), ("EngramGate", 3), ("EngramGate", 4), ("EngramGate", 5), ("HyperConnectionLowRankMix", 1),
+    ("RMSNormRotary", 1), ("BranchwiseRMSNorm", 1), ("MatMulNBitsQkv", 2), ("MatMulNBitsMlp", 2), ("ScaledSiLU", 1),
+    ("LinearAttentionGate", 2), ("QOrderedLayerNormalization", 2),
+}  # fmt: skip
+NO_WEIGHT = ("scale", "scales", "zero_point", "zero_points", "cos_cache", "sin_cache")
+
+
+def test_no_scale_zero_point_or_rotary_table_of_onnx_runtime_is_a_parameter():
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    schemas = [schema for schema in state.get_all_operator_schema() if schema.domain == "com.microsoft"]
+    named = {
+        (schema.name, position)
+        for schema in schemas
+        for position, given in enumerate(schema.inputs)
+        if given.name.lower().endswith(NO_WEIGHT)
+    }
+    assert len(named) > 100
+    assert {(name, i) for name, i in named - LEARNED_SCALES if i not in OTHER.get(name, ())} == set()
+
+
+@pytest.mark.parametrize(("bits", "packed"), [(None, 2), (4, 2), (8, 1)])  # 4 bits where none are given
+def test_gathered_rows_may_be_packed(bits, packed, tmp_path):
+    attributes = {"quantize_axis": 1, "block_size": 16, "gather_axis": 0} | ({} if bits is None else {"bits": bits})
+    node = helper.make_node("GatherBlockQuantized", ["w", "i", "s"], ["y"], domain="com.microsoft", **attributes)
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("i", TensorProto.INT64, [3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3, 16 * packed])],
+        [
+            helper.make_tensor("w", TensorProto.UINT8, [10, 16], bytes(160), raw=True),
+            helper.make_tensor("s", TensorProto.FLOAT, [10, packed], [1.0] * 10 * packed),
+        ],
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    totals = totals_of(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path)
+    assert (totals.parameters, totals.parameter_bytes) == (10 * 16 * packed, 10 * 16)

@@ -23,7 +23,7 @@ ROWS = [
         + (60 + 90) * (8 + 1) + 10 * (1 + 5)  # X once, H at 5 steps: quantize and centre; range and zero point
         + 1 * 4 * 24 + 6 * 24  # W and R centred
         + 1 + 5 * 24,  # scales
-        special=UNITS * 8 + (60 + 90) + 2 * (1 + 5), compute_type="uint8", other_type="float32",
+        special=UNITS * 8 + (60 + 90) + 2 * (1 + 5), compute_type="int8", other_type="float32",
         read=4 * 60 + 96 + 144 + 4 * 48 + 4 + 1 + 4 * 24 + 24,
     ),
     Row(

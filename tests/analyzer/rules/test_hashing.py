@@ -16,7 +16,7 @@ ROWS = [
         {"mode": "TFIDF", "min_gram_length": 2, "max_gram_length": 3, "max_skip_count": 0}, other=10 * 2 + 6),
     # a block of 4 bytes: 3 multiplies, 2 rotations of 3, exclusive or, add; to finish: 4 exclusive ors, 3 shifts, 2
     Row("murmur", "MurmurHash3", [((5,), "int32")], [((5,), "uint32")], domain=MS, other=5 * (11 + 9), read=20,
-        write=20, other_type="uint32"),
+        write=20, other_type="int32"),
     Row("murmur_two_blocks", "MurmurHash3", [((5,), "float64")], [((5,), "uint32")], domain=MS, other=5 * (2 * 11 + 9)),
     # 14 tokens: 3 multiplies, 2 exclusive ors; 2 orders x 4 heads of a REMAINDER each
     Row("ngram_hash", "NGramHashMapping", [IDS, ((3,), "int64"), ((8,), "int64")], [((2, 7, 8), "int64")],

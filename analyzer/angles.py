@@ -1,0 +1,48 @@
+"""Tables that turn whole-numbered positions into the angles of a rotary embedding: frequencies made at export.
+
+They are floats that a product reads, as weights are. What tells them apart: the other operand comes from integers, and
+the product goes to a sine or cosine. Learned features of a time or a coordinate multiply floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from neural_cost.analyzer.node import Node, Tensor
+from neural_cost.analyzer.walk import NodeCost
+
+PRODUCTS = {"Mul", "MatMul", "Gemm", "Einsum"}
+SAME_VALUES = {"Cast", "Concat", "Expand", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}
+
+
+def frequencies(nodes: Iterable[NodeCost]) -> set[str]:
+    """Names of the constants that are such tables."""
+    maker = {tensor.name: each.node for each in nodes for tensor in each.node.outputs if tensor is not None}
+    found: set[str] = set()
+    for node in maker.values():
+        if node.op_type not in ("Cos", "Sin") or node.input(0) is None:
+            continue
+        product = maker.get(_source(node.x, maker).name)
+        if product is not None and product.op_type in PRODUCTS:
+            found.update(_tables(product, maker))
+    return found
+
+
+def _tables(product: Node, maker: dict[str, Node]) -> Iterator[str]:
+    operands = [tensor for tensor in product.inputs if tensor is not None]
+    if any(_is_integer(_source(tensor, maker)) for tensor in operands):
+        yield from (tensor.name for tensor in operands if tensor.constant)
+
+
+def _is_integer(tensor: Tensor) -> bool:
+    return tensor.dtype is not None and tensor.dtype.startswith(("int", "uint"))
+
+
+def _source(tensor: Tensor, maker: dict[str, Node]) -> Tensor:
+    """What a tensor's elements are before they are laid out anew, or became floats."""
+    while not _is_integer(tensor):
+        node = maker.get(tensor.name)
+        if node is None or node.op_type not in SAME_VALUES or not node.inputs or node.inputs[0] is None:
+            break
+        tensor = node.inputs[0]
+    return tensor
