@@ -16,7 +16,7 @@ SAME_VALUES = {"Cast", "Concat", "Expand", "Flatten", "Identity", "Reshape", "Sq
 
 
 def frequencies(nodes: Iterable[NodeCost]) -> set[str]:
-    """Names of the constants that are such tables."""
+    """Names of the constants that are such tables, as they are stored."""
     maker = {tensor.name: each.node for each in nodes for tensor in each.node.outputs if tensor is not None}
     found: set[str] = set()
     for node in maker.values():
@@ -29,9 +29,9 @@ def frequencies(nodes: Iterable[NodeCost]) -> set[str]:
 
 
 def _tables(product: Node, maker: dict[str, Node]) -> Iterator[str]:
-    operands = [tensor for tensor in product.inputs if tensor is not None]
-    if any(_is_integer(_source(tensor, maker)) for tensor in operands):
-        yield from (tensor.name for tensor in operands if tensor.constant)
+    sources = [_source(tensor, maker) for tensor in product.inputs if tensor is not None]
+    if any(map(_is_integer, sources)):
+        yield from (tensor.name for tensor in sources if tensor.constant)
 
 
 def _is_integer(tensor: Tensor) -> bool:

@@ -11,14 +11,15 @@ BINARY = {1, 2, 4, 5, 6, 7}  # scale and zero point of both operands and of the 
 
 # Running statistics, exponents, limits, scales, zero points, and tables of angles.
 OTHER: dict[str, set[int]] = {
-    "BatchNormalization": {3, 4}, "Pow": {1}, "Clip": {1, 2}, "Pad": {2}, "Resize": {1, 2}, "Expand": {0},
+    "BatchNormalization": {3, 4}, "Pow": {1}, "Clip": {1, 2}, "Pad": {2}, "Resize": {1, 2},
     "Range": {0, 1, 2}, "OneHot": {1, 2}, "RotaryEmbedding": {1, 2, 3}, "MRotaryEmbedding": {2, 3},
     "RMSNormRotary": {3, 4}, "GroupQueryAttention": {7, 8, 12, 13}, "PagedAttention": {8, 9, 14, 15},
     "SparseAttention": {9, 10}, "SparsePagedAttention": {14, 15, 19, 20}, "SparseAttentionIndexer": {4, 5},
     "PackedSparseAttentionIndexer": {4, 5}, "DynamicSparseAttention": {11, 12, 18, 19},
     "QuantizeLinear": {1, 2}, "DequantizeLinear": {1, 2}, "QuantizeWithOrder": {1}, "DequantizeWithOrder": {1},
     "QLinearConv": BINARY, "QLinearMatMul": BINARY, "QLinearAdd": BINARY, "QLinearMul": BINARY,
-    "QLinearConvTranspose": BINARY, "QLinearWhere": {2, 3, 5, 6, 7, 8}, "QLinearConcat": {i for i in range(300) if i % 3 != 2},
+    "QLinearConvTranspose": BINARY, "QLinearWhere": {2, 3, 5, 6, 7, 8},
+    "QLinearConcat": {position for position in range(300) if position % 3 != 2},
     "QLinearSigmoid": PAIR, "QLinearLeakyRelu": PAIR, "QLinearSoftmax": PAIR, "QLinearReduceMean": PAIR,
     "QLinearAveragePool": PAIR, "QLinearGlobalAveragePool": PAIR,
     "MatMulInteger": {2, 3}, "ConvInteger": {2, 3}, "MulInteger": {1, 3}, "MatMulIntegerToFloat": {2, 3, 4, 5},
@@ -38,8 +39,10 @@ INTEGERS: dict[str, set[int]] = {
     "QEmbedLayerNormalization": {5, 6},
 }  # fmt: skip
 
-# One element of a constant scales or shifts the other operand.
-SCALARS = {"Add", "Sub", "Mul", "Div", "Where", "Max", "Min", "Equal", "Less", "Greater", "QLinearAdd", "QLinearMul"}
+# One element of a constant scales, shifts or fills.
+SCALARS = {
+    "Add", "Sub", "Mul", "Div", "Where", "Max", "Min", "Equal", "Less", "Greater", "QLinearAdd", "QLinearMul", "Expand",
+}  # fmt: skip
 
 # Weights of com.microsoft that several share a byte of: the attribute that says how wide one is, 4 bits by default.
 PACKED: dict[tuple[str, int], str] = {

@@ -44,10 +44,10 @@ def parameters(nodes: Sequence[NodeCost]) -> dict[str, Weight]:
         if each.constant:
             continue
         for position, tensor in enumerate(each.node.inputs):
-            if tensor is None or tensor.name in found or tensor.name in tables:
+            if tensor is None or tensor.name in found or not _is_weight(each.node, position, tensor):
                 continue
-            if _is_weight(each.node, position, tensor):
-                stored = origin.get(tensor.name, tensor)
+            stored = origin.get(tensor.name, tensor)
+            if stored.name not in tables:
                 found[tensor.name] = Weight(stored, _elements(each.node, position, tensor))
     return found
 

@@ -64,6 +64,21 @@ CASES = {
         0,
         0,
     ),
+    "angles of a batch": (
+        """g (int64[3, 1, 5] p, float[3, 2, 1] x) => (float[3, 2, 5] y)
+            <float[2] w = {1, 0.1}, int64[2] a = {0, 2}> {
+            to = Shape(x) column = Unsqueeze(w, a) every = Expand(column, to) pos = Cast <to = 1> (p)
+            angle = MatMul(every, pos) y = Sin(angle) }""",
+        0,
+        0,
+    ),
+    # a token that each image of a batch starts with; one element only fills
+    "expanded": (
+        """g (float[3, 2] x) => (float[3, 2] y) <float[1, 2] token = {1, 2}, float[1] zero = {0}> {
+            to = Shape(x) every = Expand(token, to) fill = Expand(zero, to) y = Add(every, fill) }""",
+        2,
+        2 * 4,
+    ),
     "learned features": (
         """g (float[5, 1] t) => (float[5, 2] y) <float[2] w = {1, 0.1}> { angle = Mul(t, w) y = Sin(angle) }""",
         2,

@@ -55,7 +55,15 @@ STANDARD = [
     Row("ConstantOfShape", [("int64[3]", [2, "batch", 128])], ["float32[2,batch,128]"], since=9),
 ]  # fmt: skip
 
-TABLES = (old_opsets, classical, contrib_products, contrib_quantized, contrib_attention, contrib_tensors, contrib_blocked)
+TABLES = (
+    old_opsets,
+    classical,
+    contrib_products,
+    contrib_quantized,
+    contrib_attention,
+    contrib_tensors,
+    contrib_blocked,
+)
 ROWS = STANDARD + [row for table in TABLES for row in table.ROWS]
 
 install()

@@ -12,7 +12,7 @@ ROWS = [
     M("Conv", ["float32[1,16,8,8]", "float32[16,1,3,3]"], ["float32[1,16,4,4]"],
       {"group": 16, "strides": [2, 2], "pads": [1, 1, 1, 1]}, note="(8 + 2 - 3) // 2 + 1"),
     M("MaxPool", ["float32[n,16,8,8]"], ["float32[n,16,4,4]"], POOL),
-    M("AveragePool", ["float32[1,16,5,5]"], ["float32[1,16,3,3]"], {**POOL, "ceil_mode": 1}, note="(5 - 2 + 1) // 2 + 1"),
+    M("AveragePool", ["float32[1,16,5,5]"], ["float32[1,16,3,3]"], {**POOL, "ceil_mode": 1}, note="ceil(3 / 2) + 1"),
     M("GlobalMaxPool", ["float32[n,16,8,8]"], ["float32[n,16,1,1]"]),
     M("GlobalAveragePool", ["float32[n,16,8,4]"], ["float32[n,16,1,1]"]),
     M("ReorderInput", ["float32[n,32,8,4]"], ["float32[n,32,8,4]"]),

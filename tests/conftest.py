@@ -1,0 +1,22 @@
+"""Exports of PyTorch models, made once for all tests of a session."""
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from tests.transformer_models import Exported, export, export_by_trace
+
+
+@pytest.fixture(scope="session")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Exported]:
+    """Export of a small transformer, by name and opset."""
+    folder = tmp_path_factory.mktemp("exported")
+    return cache(lambda name, opset=20: export(name, folder, opset))
+
+
+@pytest.fixture(scope="session")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Exported]:
+    """Export of a small transformer by the older exporter, by name."""
+    folder = tmp_path_factory.mktemp("traced")
+    return cache(lambda name: export_by_trace(name, folder))
