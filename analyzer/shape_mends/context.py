@@ -9,7 +9,7 @@ from onnx_shape_inference import ShapeInferenceContext
 
 
 class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is not checked
-    """Follows whole numbers in vectors and scalars alone.
+    """Follows whole numbers in vectors and scalars alone; truth is 0 or 1.
 
     Upstream follows floats as if they were whole numbers (-4.0 / -3.0 becomes 1), and matrices as flat lists, which
     then broadcast wrongly. What is not followed here is computed by ONNX's reference implementation, where it is known.
@@ -18,7 +18,7 @@ class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is no
     def set_symbolic_value(self, value: ir.Value, data: list[int | ir.SymbolicDim]) -> None:
         """Keep the elements of a value, where they are whole numbers, one for each place that its shape has."""
         shape, dtype = value.shape, value.dtype
-        whole = dtype is not None and dtype.is_integer()
+        whole = dtype is not None and (dtype.is_integer() or dtype == ir.DataType.BOOL)
         if whole and shape is not None and shape.is_static() and len(shape) < 2 and prod(shape.numpy()) == len(data):
             super().set_symbolic_value(value, data)
         else:

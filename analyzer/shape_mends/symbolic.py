@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import onnx_ir as ir
 from onnx_shape_inference import ShapeInferenceContext
 
-from neural_cost.analyzer.shape_mends.reading import elements, required
+from neural_cost.analyzer.shape_mends.reading import Dim, elements, required
 from neural_cost.analyzer.shape_mends.registry import ask_upstream, mend
 
 
@@ -16,3 +18,56 @@ def constant_of_shape(context: ShapeInferenceContext, node: ir.Node) -> None:
     dims = elements(context, required(node, 0))
     if node.outputs[0].shape is None and dims is not None:
         context.set_shape(node.outputs[0], ir.Shape(dims))
+
+
+@mend("Equal", since=7)
+def equal(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Whole numbers are compared element by element; upstream leaves that out. A size is never below 0."""
+    ask_upstream(context, node, 7)
+    pairs = _aligned(context, node.inputs[:2])
+    if pairs is not None:
+        truths = [_same(context, first, second) for first, second in pairs]
+        values = [context.new_symbolic_dim() if truth is None else int(truth) for truth in truths]
+        context.set_symbolic_value(node.outputs[0], values)
+
+
+@mend("Where", since=9)
+def where(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Where the condition is known it chooses; upstream looks at whether both choices are the same."""
+    ask_upstream(context, node, 9)
+    rows = _aligned(context, node.inputs[:3])
+    if rows is not None:
+        values = [yes if truth else no for truth, yes, no in rows if isinstance(truth, int)]
+        if len(values) == len(rows):
+            context.set_symbolic_value(node.outputs[0], values)
+
+
+def _aligned(context: ShapeInferenceContext, inputs: Sequence[ir.Value | None]) -> list[tuple[Dim, ...]] | None:
+    """Elements of vectors and scalars that broadcast, side by side; None where one of them is not known."""
+    lists = [_whole(context, value) for value in inputs]
+    known = [each for each in lists if each is not None]
+    length = max((len(each) for each in known), default=0)
+    if len(known) < len(lists) or any(len(each) not in (1, length) for each in known):
+        return None
+    return list(zip(*(each * length if len(each) < length else each for each in known), strict=True))
+
+
+def _whole(context: ShapeInferenceContext, value: ir.Value | None) -> list[Dim] | None:
+    if value is None or value.dtype is None or value.shape is None or len(value.shape) > 1:
+        return None
+    return elements(context, value) if value.dtype.is_integer() or value.dtype == ir.DataType.BOOL else None
+
+
+def _same(context: ShapeInferenceContext, first: Dim, second: Dim) -> bool | None:
+    """Whether two numbers are equal; None where that depends on the sizes that symbols stand for."""
+    difference = first - second
+    if isinstance(difference, int):
+        return difference == 0
+    if any(map(context.is_generated_symbol, difference.free_symbols())):
+        return None
+    import sympy
+
+    expression = difference._expr
+    sizes = {symbol: sympy.Symbol(symbol.name, integer=True, nonnegative=True) for symbol in expression.free_symbols}
+    zero: bool | None = expression.xreplace(sizes).is_zero
+    return zero

@@ -10,16 +10,21 @@ import numpy as np
 import onnx_ir as ir
 from onnx_shape_inference import ShapeInferenceContext
 
+from neural_cost.analyzer.shape_mends import Context
+
 Given = str | tuple[str, Any] | None  # "float32[2,3]", the same with values, or absent; "float32[?,3]": not known
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One call of an operator, and its outputs as text, "?" for what nobody can know."""
+    """One call of an operator, and its outputs as text, "?" for what nobody can know.
+
+    An output that is written with its values is followed element by element; a condition holds 0, 1 or "?".
+    """
 
     op_type: str
     inputs: Sequence[Given]
-    outputs: Sequence[str | None]
+    outputs: Sequence[Given]
     attributes: dict[str, Any] = field(default_factory=dict)
     domain: str = ""
     since: int = 1
@@ -30,16 +35,26 @@ class Row:
         return self.domain, self.op_type, self.since
 
 
-def answer(function: Callable[[ShapeInferenceContext, ir.Node], None] | None, row: Row) -> list[str | None]:
+def answer(function: Callable[[ShapeInferenceContext, ir.Node], None] | None, row: Row) -> list[Given]:
     """What an inference function says of a row, in the row's notation."""
-    context = ShapeInferenceContext({"": row.since, row.domain: row.since}, policy="override")
+    context = Context({"": row.since, row.domain: row.since}, policy="override")
     inputs = [_value(context, f"in{i}", given) for i, given in enumerate(row.inputs)]
     outputs = [ir.Value(name=f"out{i}" if text else "") for i, text in enumerate(row.outputs)]
     attributes = [ir.convenience.convert_attribute(name, value) for name, value in row.attributes.items()]
     node = ir.Node(row.domain, row.op_type, inputs, attributes, outputs=outputs, name="node")
     if function is not None:
         function(context, node)
-    return [_text(value) if value.name else None for value in outputs]
+    texts = [_text(value) if value.name else None for value in outputs]
+    asked = [isinstance(given, tuple) for given in row.outputs]
+    return [
+        (text, _elements(context, value)) if wanted else text
+        for text, value, wanted in zip(texts, outputs, asked, strict=True)
+    ]
+
+
+def _elements(context: ShapeInferenceContext, value: ir.Value) -> list[Any] | None:
+    found = context.get_symbolic_value(value)
+    return None if found is None else [element if isinstance(element, int) else _symbol(element) for element in found]
 
 
 def _value(context: ShapeInferenceContext, name: str, given: Given) -> ir.Value | None:

@@ -52,6 +52,12 @@ STANDARD = [
     Row("Upsample", ["float32[1,10]", ("float32[2]", [1, 0.7])], ["float32[1,7]"], since=9),
     Row("MaxUnpool", ["float32[1,1,2,3]", "int64[1,1,2,3]"], ["float32[1,1,4,6]"],
         {"kernel_shape": [2, 2], "strides": [2, 2]}, since=9, note="(2 - 1) * 2 + 2, (3 - 1) * 2 + 2"),
+    Row("Equal", [("int64[3]", ["batch", 4, "n"]), ("int64[1]", [-1])], [("bool[3]", [0, 0, 0])], since=7,
+        note="no size is -1"),
+    Row("Equal", [("int64[4]", ["n", "n", 4, "n"]), ("int64[4]", ["n", 1, 4, 0])], [("bool[4]", [1, "?", 1, "?"])],
+        since=7),
+    Row("Where", [("bool[3]", [0, 1, 0]), ("int64[1]", [1]), ("int64[3]", ["batch", -1, "n"])],
+        [("int64[3]", ["batch", 1, "n"])], since=9),
     Row("ConstantOfShape", [("int64[3]", [2, "batch", 128])], ["float32[2,batch,128]"], since=9),
 ]  # fmt: skip
 
