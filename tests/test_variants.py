@@ -36,7 +36,10 @@ INTEGER = {
     "dynamic": DYNAMIC,
     "dynamic, all": FUSED_DYNAMIC,
 }
-QDQ_OPTIMIZED = {"qdq, extended": QLINEAR, "qdq, all": QLINEAR}  # which products become integer is ONNX Runtime's choice
+QDQ_OPTIMIZED = {
+    "qdq, extended": QLINEAR,
+    "qdq, all": QLINEAR,
+}  # which products become integer is ONNX Runtime's choice
 VARIANTS = {**FLOAT, **INTEGER, **QDQ_OPTIMIZED, "float16": {"Gemm", "MatMul"}}
 WITHOUT_MATMUL = {"dnn", "cnn", "lstm", "rnn"}  # weights of a few bits are for MatMul alone, not for Gemm
 
