@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import onnx_ir as ir
 from onnx_shape_inference import ShapeInferenceContext
@@ -63,11 +64,11 @@ def _same(context: ShapeInferenceContext, first: Dim, second: Dim) -> bool | Non
     difference = first - second
     if isinstance(difference, int):
         return difference == 0
-    if any(map(context.is_generated_symbol, difference.free_symbols())):
+    if difference.value is None or any(map(context.is_generated_symbol, difference.free_symbols())):
         return None
     import sympy
 
-    expression = difference._expr
-    sizes = {symbol: sympy.Symbol(symbol.name, integer=True, nonnegative=True) for symbol in expression.free_symbols}
-    zero: bool | None = expression.xreplace(sizes).is_zero
+    sizes = {name: sympy.Symbol(name, integer=True, nonnegative=True) for name in difference.free_symbols()}
+    expression: Any = difference._expr  # onnx_ir keeps it there, and makes its symbols greater than 0
+    zero: bool | None = expression.subs({symbol: sizes[symbol.name] for symbol in expression.free_symbols}).is_zero
     return zero

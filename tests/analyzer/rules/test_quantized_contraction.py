@@ -7,13 +7,13 @@ ZERO8 = (SCALAR, U8)
 ROWS = [
     Row(
         "matmul_integer", "MatMulInteger", [((2, 3), U8), ((3, 5), I8), ZERO8, ((5,), I8)], [((2, 5), I32)],
-        macs=2 * 5 * 3, other=2 * 3 + 3 * 5, compute_type=U8, other_type=I32,  # zero points of both
+        macs=2 * 5 * 3, other=2 * 3 + 3 * 5, compute_type=I8, other_type=I32,  # zero points of both
         read=2 * 3 + 3 * 5 + 1 + 5, write=4 * 10,
     ),
     Row("matmul_integer_vector", "MatMulInteger", [((3,), I8), ((3, 5), I8)], [((5,), I32)], macs=5 * 3),
     Row(
         "conv_integer", "ConvInteger", [((1, 2, 5, 5), U8), ((4, 2, 3, 3), U8), ZERO8], [((1, 4, 3, 3), I32)],
-        macs=(4 * 3 * 3) * (2 * 3 * 3), other=2 * 5 * 5, compute_type=U8, other_type=I32,
+        macs=(4 * 3 * 3) * (2 * 3 * 3), other=2 * 5 * 5, compute_type=I8, other_type=I32,
     ),
     Row(
         "conv_integer_both_zero_points", "ConvInteger", [((1, 2, 5), I8), ((4, 1, 3), I8), ZERO8, ((4,), I8)],
@@ -25,7 +25,7 @@ ROWS = [
         [((2, 3), U8), SCALAR, ZERO8, ((3, 5), U8), (5,), ((5,), U8), SCALAR, ZERO8], [((2, 5), U8)],
         macs=2 * 5 * 3,
         other=2 * 3 + 3 * 5 + 2 * 5 + 10 * 7,  # centre both, combine 5 scales, requantize
-        special=5, compute_type=U8, other_type="float32",
+        special=5, compute_type=I8, other_type="float32",
         read=6 + 4 + 1 + 15 + 4 * 5 + 5 + 4 + 1, write=10,
     ),
     Row(
@@ -41,7 +41,7 @@ ROWS = [
         [((1, 4, 3, 3), U8)],
         macs=(4 * 3 * 3) * (2 * 3 * 3),
         other=2 * 25 + 4 * 18 + 4 * 9 + 2 * 4 + 36 * 7,  # centre x and w, bias, 4 scales, requantize
-        special=4, compute_type=U8, other_type="float32",
+        special=4, compute_type=I8, other_type="float32",
         read=50 + 4 + 1 + 72 + 16 + 4 + 4 + 1 + 16, write=36,
     ),
     Row(
@@ -68,14 +68,14 @@ ROWS = [
         {}, MS,
         macs=2 * 5 * 3,
         other=6 * 8 + 10 + 6 + 15 + 5 + 10 * 3,  # quantize A; centre both; scales; convert, scale, bias
-        special=6 + 2, compute_type=U8, other_type="float32",
+        special=6 + 2, compute_type=I8, other_type="float32",
     ),
     Row("dynamic_quantize_matmul_bare", "DynamicQuantizeMatMul", [(2, 3), ((3, 5), I8), SCALAR], [(2, 5)], {}, MS,
         macs=30, other=6 * 8 + 10 + 6 + 1 + 10 * 2, special=6 + 2),
     Row(
         "matmul_integer_to_float", "MatMulIntegerToFloat",
         [((2, 3), U8), ((3, 5), I8), SCALAR, (5,), ZERO8, ((5,), I8), (5,)], [(2, 5)], {}, MS,
-        macs=30, other=6 + 15 + 5 + 10 * (2 + 1), compute_type=U8, other_type="float32",
+        macs=30, other=6 + 15 + 5 + 10 * (2 + 1), compute_type=I8, other_type="float32",
     ),
     Row("matmul_integer_to_float_many_scales", "MatMulIntegerToFloat", [((2, 3), I8), ((3, 5), I8), (2,), (5,)],
         [(2, 5)], {}, MS, macs=30, other=10 * 3),
@@ -84,7 +84,7 @@ ROWS = [
         [((2, 3), U8), SCALAR, ZERO8, ((5, 3), I8), (5,), ((5,), I8), ((5,), I32), SCALAR, ZERO8], [((2, 5), U8)],
         {"transB": 1, "alpha": 2.0}, MS,
         macs=30, other=6 + 15 + 5 * 3 + 10 * (7 + 1), special=5,  # centre; alpha, a_scale, y_scale; C, requantize
-        compute_type=U8, other_type="float32",
+        compute_type=I8, other_type="float32",
     ),
     Row("qgemm_to_float", "QGemm", [((3, 2), I8), SCALAR, ZERO8, ((3, 5), I8), SCALAR, ZERO8], [(2, 5)],
         {"transA": 1}, MS, macs=30, other=6 + 15 + 1 + 10 * 2),
