@@ -9,6 +9,7 @@ import numpy as np
 import onnx_ir as ir
 
 from neural_cost.analyzer.cost import Dim
+from neural_cost.analyzer.counted_loop import count_starts, counted_trips
 from neural_cost.analyzer.engine import Engine
 from neural_cost.analyzer.values import MAX_ELEMENTS, RANDOM
 
@@ -26,6 +27,7 @@ def loop_trips(engine: Engine, node: ir.Node, body: ir.Graph) -> tuple[Dim | Non
     most, start = node.inputs[0], node.inputs[1] if len(node.inputs) > 1 else None
     limit = engine.count(most)
     starts = True if start is None else engine.truth(start)
+    starts = count_starts(engine, start) if starts is None else starts
     if starts is False or (isinstance(limit, int) and limit <= 0):
         return 0, ""
     if starts is None:
@@ -38,6 +40,9 @@ def loop_trips(engine: Engine, node: ir.Node, body: ir.Graph) -> tuple[Dim | Non
             return limit, ""
         name = most.name if most is not None else "nothing, it never ends"
         return None, f'how often it runs depends on "{name}", which only a run finds; {_advice(node)}'
+    counted = counted_trips(engine, node, body, limit)
+    if counted is not None:
+        return counted, ""
     played = _play(engine, node, body, limit)
     return played, "" if played is not None else f"its condition depends on data; {_advice(node)}"
 

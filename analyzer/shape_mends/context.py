@@ -20,10 +20,24 @@ class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is no
         shape, dtype = value.shape, value.dtype
         whole = dtype is not None and (dtype.is_integer() or dtype == ir.DataType.BOOL)
         if whole and shape is not None and shape.is_static() and len(shape) < 2 and prod(shape.numpy()) == len(data):
-            super().set_symbolic_value(value, data)
+            super().set_symbolic_value(value, [plain(element) for element in data])
         else:
             self.forget(value)
+
+    def set_shape(self, value: ir.Value, shape: ir.Shape) -> bool:
+        """Give a value its shape; a dimension whose symbols cancel out is a number."""
+        if not shape.is_static():
+            shape = ir.Shape([plain(dim) for dim in shape])
+        changed: bool = super().set_shape(value, shape)
+        return changed
 
     def forget(self, value: ir.Value) -> None:
         """Drop what an earlier pass over a body followed."""
         self._symbolic_values.pop(value, None)
+
+
+def plain(dim: int | ir.SymbolicDim) -> int | ir.SymbolicDim:
+    """A number where the symbols of an expression cancel out: n + (30 - n) is 30. Upstream keeps it as a symbol."""
+    if isinstance(dim, int) or dim.value is None or not dim.value.isdigit():
+        return dim
+    return int(dim.value)

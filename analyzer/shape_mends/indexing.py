@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import onnx_ir as ir
-from onnx_shape_inference import ShapeInferenceContext
+from onnx_shape_inference import OpUsageError, ShapeInferenceContext
 
 from neural_cost.analyzer.shape_mends.reading import (
     Dim,
@@ -100,15 +100,27 @@ def squeeze(context: ShapeInferenceContext, node: ir.Node) -> None:
         set_output(context, node, 0, None if kept is None else fresh(context, kept), data.dtype)
 
 
-@mend("Pad", since=18)
+@mend("Pad", since=11)
 def pad(context: ShapeInferenceContext, node: ir.Node) -> None:
-    """Upstream takes axes that it cannot read for absent."""
+    """Upstream does not follow pads that shape arithmetic makes, and takes axes that it cannot read for absent."""
     data = required(node, 0)
-    if _unread(node, 3):
-        dims = dims_of(data)
-        set_output(context, node, 0, None if dims is None else fresh(context, len(dims)), data.dtype)
-        return
-    ask_upstream(context, node, 18)
+    dims, pads = dims_of(data), elements(context, given(node, 1))
+    if dims is not None:
+        dims = fresh(context, len(dims)) if pads is None or _unread(node, 3) else _padded(node, dims, pads)
+    set_output(context, node, 0, dims, data.dtype)
+
+
+def _padded(node: ir.Node, dims: list[Dim], pads: list[Dim]) -> list[Dim]:
+    """Pads are those before each axis, then those behind; input 3 names the axes, all of them where it is absent."""
+    axes = known_ints(given(node, 3))
+    axes = list(range(len(dims))) if axes is None else axes
+    if len(pads) != 2 * len(axes):
+        raise OpUsageError(node, f"{len(pads)} pads do not fit {len(axes)} axes")
+    found = list(dims)
+    for i, axis in enumerate(axes):
+        at = normal_axis(node, axis, len(dims))
+        found[at] = found[at] + pads[i] + pads[i + len(axes)]
+    return found
 
 
 @mend("Split", since=13)

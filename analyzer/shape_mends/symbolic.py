@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import onnx_ir as ir
 from onnx_shape_inference import ShapeInferenceContext
 
-from neural_cost.analyzer.shape_mends.reading import Dim, elements, required
+from neural_cost.analyzer.shape_mends.reading import Dim, elements, integer, required
 from neural_cost.analyzer.shape_mends.registry import ask_upstream, mend
 
 
@@ -41,6 +43,38 @@ def where(context: ShapeInferenceContext, node: ir.Node) -> None:
         values = [yes if truth else no for truth, yes, no in rows if isinstance(truth, int)]
         if len(values) == len(rows):
             context.set_symbolic_value(node.outputs[0], values)
+
+
+@mend("ReduceProd", "ReduceSum", "ReduceMax", "ReduceMin")
+def reduced(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """The elements of a whole vector become one: the rows of a Tensordot are a product of sizes."""
+    ask_upstream(context, node, 1)
+    data, out = required(node, 0), node.outputs[0]
+    found = _whole(context, data)
+    if not found or data.shape is None or len(data.shape) != 1 or out.shape is None:
+        return
+    if all(dim == 1 for dim in out.shape) and not integer(node, "noop_with_empty_axes"):
+        result = functools.reduce(REDUCTIONS[node.op_type], found)
+        context.set_symbolic_value(out, [result if isinstance(result, int) else context.simplify_dim(result)])
+
+
+def _chosen(name: str) -> Callable[[Dim, Dim], Dim]:
+    """The larger or smaller of two, as an expression."""
+
+    def choose(first: Dim, second: Dim) -> Dim:
+        if isinstance(first, int) and isinstance(second, int):
+            return max(first, second) if name == "Max" else min(first, second)
+        return ir.SymbolicDim(f"{name}({first}, {second})")
+
+    return choose
+
+
+REDUCTIONS: Mapping[str, Callable[[Dim, Dim], Dim]] = {
+    "ReduceProd": operator.mul,
+    "ReduceSum": operator.add,
+    "ReduceMax": _chosen("Max"),
+    "ReduceMin": _chosen("Min"),
+}
 
 
 def _aligned(context: ShapeInferenceContext, inputs: Sequence[ir.Value | None]) -> list[tuple[Dim, ...]] | None:

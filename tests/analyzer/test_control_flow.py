@@ -56,6 +56,45 @@ def test_a_condition_on_constants_is_played_through(tmp_path):
     assert report.totals.other_flops == 4 * (ROW + 1 + 1)  # Mul, Add, Less
 
 
+UP_TO_A_SIZE = """g (float[rows, 3] x) => (float[m, 3] y)
+    <int64 zero = {0}, int64 axis = {0}, int64 two = {2}, int64 top = {%s}> {
+    s = Shape(x)
+    n = Gather(s, axis)
+    starts = Less(zero, n)
+    last, kept, y, ys = Loop(, starts, zero, n, x) <
+        body = b (int64 i, bool ci, int64 k, int64 n_in, float[l, 3] a)
+            => (bool co, int64 next, int64 n_out, float[l, 3] z, float[3] row) {
+        next = Add(k, two)
+        n_out = Identity(n_in)
+        counts = Less(next, n_in)
+        few = LessOrEqual(i, top)
+        co = And(counts, few)
+        z = Mul(a, a)
+        row = Gather(z, axis)
+    }>
+}"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "top", "trips"), [(7, 99, 4), (8, 99, 4), (9, 99, 5), (1, 99, 1), (9, 1, 3), (9, 0, 2)]
+)
+def test_a_loop_that_counts_up_to_a_size_has_trips_at_any_size(rows, top, trips, tmp_path):
+    """After t iterations k is 2 t and i was t - 1: it ends when 2 t >= rows, or when t - 1 > top."""
+    report, file = analyzed(UP_TO_A_SIZE % top, tmp_path, dims={"rows": rows})
+    product = next(node for node in report.nodes if node.op_type == "Mul")
+    assert (report.totals.complete, product.repeats, product.other_flops) == (True, trips, rows * 3)
+    assert not neural_cost.verify(report).differences
+    opened = next(node for node in neural_cost.analyze(file).nodes if node.op_type == "Mul")
+    trips_at = opened.source.open_repeats
+    assert int(trips_at.subs(dict.fromkeys(trips_at.free_symbols, rows))) == trips
+
+
+def test_a_counted_loop_may_be_longer_than_what_is_played_through(tmp_path):
+    report, _ = analyzed(COUNTED.replace("{100}", "{1000000}").replace("{7}", "{20000}"), tmp_path)
+    product = next(node for node in report.nodes if node.op_type == "Mul")
+    assert product.repeats == 10_000  # steps of 2
+
+
 DATA_DEPENDENT = """g (float[2, 3] x) => (float[2, 3] y) <bool c = {1}, float[1] end = {7}> {
     y = Loop(, c, x) <body = b (int64 i, bool ci, float[2, 3] a) => (bool co, float[2, 3] z) {
         z = Add(a, a)

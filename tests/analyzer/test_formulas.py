@@ -146,8 +146,6 @@ POINTS = {
     "deepcut": [(1, 1), (5, 5)],
 }
 WITHOUT = {
-    "nakdimon": "its loops hand on shapes that depend on values",
-    "whisper80": "it pads to a length that depends on the length",
     "gigaam_v3": "its windows need more than the single sample that is taken",
     "silero_vad_half": "the same",
 }

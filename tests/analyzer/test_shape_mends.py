@@ -42,7 +42,8 @@ STANDARD = [
                   ("int64[1]", [-1])], ["float32[?]"], since=10, note="backwards from before the front: not the whole"),
     *(Row("Squeeze", ["float32[1,3,n]"], ["float32"], since=since, note="n may be 1") for since in (1, 13)),
     Row("Squeeze", ["float32[1,3,1]", "int64[1]"], ["float32[?,?]"], since=13),
-    Row("Pad", ["float32[2,3]", ("int64[2]", [1, 1]), None, "int64[1]"], ["float32[?,?]"], since=18),
+    Row("Pad", ["float32[2,3]", ("int64[2]", [1, 1]), None, "int64[1]"], ["float32[?,?]"], since=11),
+    Row("Pad", ["float32[b,n]", ("int64[4]", [0, 1, 0, "30 - n"])], ["float32[b,31]"], since=11, note="n + 1 + 30 - n"),
     Row("Split", ["float32[6,2]", "int64[2]"], ["float32[?,2]", "float32[?,2]"], since=13),
     Row("Resize", ["float32[1,3,4,6]", ("float32[4]", [1, 1, 2, 0.5])], ["float32[1,3,8,3]"], since=10),
     Row("Resize", ["float32[2,4]", None, None, ("int64[2]", [1, 3])], ["float32[2,3]"],
@@ -58,6 +59,10 @@ STANDARD = [
         since=7),
     Row("Where", [("bool[3]", [0, 1, 0]), ("int64[1]", [1]), ("int64[3]", ["batch", -1, "n"])],
         [("int64[3]", ["batch", 1, "n"])], since=9),
+    Row("ReduceProd", [("int64[3]", ["n", 4, "n"])], [("int64[]", ["4*n**2"])], {"axes": [0], "keepdims": 0}),
+    Row("ReduceSum", [("int64[3]", ["n", 4, "n"])], [("int64[1]", ["2*n + 4"])]),
+    Row("ReduceMax", [("int64[3]", ["n", 4, "b"])], [("int64[1]", ["Max(4, b, n)"])]),
+    Row("ReduceMin", [("int64[3]", ["n", 4, 9])], [("int64[1]", ["Min(4, n)"])]),
     Row("ConstantOfShape", [("int64[3]", [2, "batch", 128])], ["float32[2,batch,128]"], since=9),
 ]  # fmt: skip
 
