@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import onnx_ir as ir
 
+from neural_cost.analyzer.derived_dims import in_symbols, names_in, size_of
 from neural_cost.analyzer.errors import DimensionError
 from neural_cost.analyzer.load import Model
 
@@ -18,7 +20,7 @@ class Binding:
     Attributes:
         inputs: shapes in numbers; None where the file gives none.
         dims: sizes by the name of the dimension.
-        assumed: dimensions that nobody gave: 1 in `inputs` and `dims`.
+        assumed: dimensions that nobody gave: 1 in `inputs` and `dims`. One whose name computes with others is none.
         symbolic_inputs, symbolic_dims: the same with a symbol for each assumed dimension.
         names: the file's names of those symbols that could not bear them.
         found: sizes that a user gave by `tensor:axis` for what nodes make: only a run would find them.
@@ -45,7 +47,7 @@ def bind(model: Model, dims: Mapping[str, int], shapes: Mapping[str, Sequence[in
     """
     inputs = {value.name or "": value for value in model.ir.graph.inputs if value.name not in _initializers(model)}
     for name, size in dims.items():
-        _positive(model, name, size)
+        _check_size(model, name, size)
     for name, shape in shapes.items():
         _check_shape(model, inputs, name, shape)
     names = _named(inputs, shapes)
@@ -56,21 +58,38 @@ def bind(model: Model, dims: Mapping[str, int], shapes: Mapping[str, Sequence[in
         known = ", ".join(names) or "none"
         raise DimensionError(f'{model.path} has no open dimension "{unknown[0]}"; it has: {known}.')
     overrides = _overrides(inputs, dims, shapes)
+    used = {name: values.get(name, 1) for name in names} | dict(dims)
+    derived = _derived(names, values, used)
+    used |= derived
+    values |= {name: size for name, size in derived.items() if (names_in(name) or set()) <= set(values)}
     bound = {name: _bound_shape(name, value, values, shapes.get(name)) for name, value in inputs.items()}
     opened = {name: None for shape in bound.values() for name in shape or () if isinstance(name, str)}
-    symbols = {name: _symbol(name, position) for position, name in enumerate(opened)}
-    used = {name: values.get(name, 1) for name in names} | dict(dims)
+    assumed = [name for name in opened if name not in derived]
+    symbols = {name: _symbol(name, position) for position, name in enumerate(assumed)}
+    terms = symbols | {name: in_symbols(name, {**values, **symbols}) for name in opened if name in derived}
     return Binding(
-        {name: None if shape is None else tuple(_number(dim) for dim in shape) for name, shape in bound.items()},
+        {name: None if shape is None else tuple(_as(dim, used) for dim in shape) for name, shape in bound.items()},
         used,
-        list(opened),
-        {name: None if s is None else tuple(_symbolic(dim, symbols) for dim in s) for name, s in bound.items()},
-        used | symbols,
+        assumed,
+        {name: None if shape is None else tuple(_as(dim, terms) for dim in shape) for name, shape in bound.items()},
+        used | terms,
         {symbol: name for name, symbol in symbols.items() if symbol != name},
         {name: dims[name] for name in made},
         bool(dims or shapes),
         overrides,
     )
+
+
+def _derived(names: Mapping[str, None], values: Mapping[str, int], used: Mapping[str, int]) -> dict[str, int]:
+    """Dimensions that nobody gave and whose names are arithmetic of other open ones, with their sizes."""
+    found: dict[str, int] = {}
+    for name in names:
+        parts = None if name in values else names_in(name)
+        if parts and parts <= set(names) and not any(names_in(part) for part in parts):
+            size = size_of(name, used)
+            if size is not None and size >= 0:
+                found[name] = size
+    return found
 
 
 def dim_name(input_name: str, axis: int, dim: object) -> str:
@@ -106,9 +125,9 @@ def _of_nodes(model: Model, names: Sequence[str]) -> dict[str, bool]:
     return {name: axis.isdigit() and owner in made for name, (owner, _, axis) in parts.items()}
 
 
-def _positive(model: Model, name: str, size: int) -> None:
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise DimensionError(f'{model.path}: the dimension "{name}" must be a positive whole number, not {size}.')
+def _check_size(model: Model, name: str, size: int) -> None:
+    if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+        raise DimensionError(f'{model.path}: the dimension "{name}" must be a whole number from 0 up, not {size}.')
 
 
 def _check_shape(model: Model, inputs: Mapping[str, ir.Value], name: str, shape: Sequence[int]) -> None:
@@ -120,7 +139,7 @@ def _check_shape(model: Model, inputs: Mapping[str, ir.Value], name: str, shape:
             f'{model.path}: the input "{name}" has {len(declared)} dimensions, and {len(shape)} were given.'
         )
     for size in shape:
-        _positive(model, name, size)
+        _check_size(model, name, size)
 
 
 def _from_shapes(
@@ -172,12 +191,12 @@ def _bound_shape(
     return tuple(shape)
 
 
-def _number(dim: int | str) -> int:
-    return 1 if isinstance(dim, str) else dim
+Size = TypeVar("Size", int, int | str)
 
 
-def _symbolic(dim: int | str, symbols: Mapping[str, str]) -> int | str:
-    return symbols[dim] if isinstance(dim, str) else dim
+def _as(dim: int | str, meanings: Mapping[str, Size]) -> int | Size:
+    """A size as it is; a name as what it stands for."""
+    return meanings[dim] if isinstance(dim, str) else dim
 
 
 def _symbol(name: str, position: int) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from neural_cost.analyzer.angles import frequencies
+from neural_cost.analyzer.angles import rotary_tables
 from neural_cost.analyzer.cost import Dim
 from neural_cost.analyzer.node import BITS, Node, Tensor
 from neural_cost.analyzer.parameter_inputs import INTEGERS, OTHER, PACKED, SCALARS
@@ -38,7 +38,7 @@ class Weight:
 def parameters(nodes: Sequence[NodeCost]) -> dict[str, Weight]:
     """Weights by the names that nodes read them under; two names of one weight give one and the same `stored`."""
     origin = _origins(nodes)
-    tables = frequencies(nodes)
+    tables = rotary_tables(nodes)
     found: dict[str, Weight] = {}
     for each in nodes:
         if each.constant:

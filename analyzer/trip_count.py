@@ -15,6 +15,7 @@ from neural_cost.analyzer.values import MAX_ELEMENTS, RANDOM
 
 MAX_PLAYED_TRIPS = 4096  # a condition that is still true after so many is given up
 MAX_PLAYED_NODES = 64
+ONLY_A_RUN = "which only a run finds"
 
 Feed = dict[str, np.ndarray[Any, Any]]
 
@@ -26,25 +27,25 @@ def loop_trips(engine: Engine, node: ir.Node, body: ir.Graph) -> tuple[Dim | Non
         return given, ""
     most, start = node.inputs[0], node.inputs[1] if len(node.inputs) > 1 else None
     limit = engine.count(most)
-    starts = True if start is None else engine.truth(start)
-    starts = count_starts(engine, start) if starts is None else starts
+    starts = _starts(engine, start)
     if starts is False or (isinstance(limit, int) and limit <= 0):
         return 0, ""
     if starts is None:
-        return (
-            None,
-            f'how often it runs depends on "{start.name if start else ""}", which only a run finds; {_advice(node)}',
-        )
+        return None, f'how often it runs depends on "{start.name if start else ""}", {ONLY_A_RUN}; {_advice(node)}'
     if engine.truth(body.outputs[0]) is True:
-        if limit is not None:
-            return limit, ""
         name = most.name if most is not None else "nothing, it never ends"
-        return None, f'how often it runs depends on "{name}", which only a run finds; {_advice(node)}'
-    counted = counted_trips(engine, node, body, limit)
-    if counted is not None:
-        return counted, ""
-    played = _play(engine, node, body, limit)
-    return played, "" if played is not None else f"its condition depends on data; {_advice(node)}"
+        return (
+            limit,
+            "" if limit is not None else f'how often it runs depends on "{name}", {ONLY_A_RUN}; {_advice(node)}',
+        )
+    trips = counted_trips(engine, node, body, limit)
+    trips = _play(engine, node, body, limit) if trips is None else trips
+    return trips, "" if trips is not None else f"its condition depends on data; {_advice(node)}"
+
+
+def _starts(engine: Engine, start: ir.Value | None) -> bool | None:
+    truth = True if start is None else engine.truth(start)
+    return count_starts(engine, start) if truth is None else truth
 
 
 def sequence_length(engine: Engine, value: ir.Value | None) -> int | None:

@@ -72,6 +72,14 @@ CASES = {
         0,
         0,
     ),
+    # cosines and sines by position, made at export, of which a rotary operator takes some rows
+    "rows of angles": (
+        """g (float[1, 2, 1, 4] x, int64[1, 1] p) => (float[1, 2, 1, 4] y)
+            <float[3, 2] cos = {1, 2, 3, 4, 5, 6}, float[3, 2] sin = {1, 2, 3, 4, 5, 6}> {
+            c = Gather(cos, p) s = Gather(sin, p) y = RotaryEmbedding(x, c, s) }""",
+        0,
+        0,
+    ),
     # a token that each image of a batch starts with; one element only fills
     "expanded": (
         """g (float[3, 2] x) => (float[3, 2] y) <float[1, 2] token = {1, 2}, float[1] zero = {0}> {
