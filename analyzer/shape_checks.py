@@ -17,6 +17,8 @@ def contradiction(node: ir.Node) -> str | None:
     negative = next((value for value in node.outputs if _negative(value)), None)
     if negative is not None:
         return f'its output "{negative.name}" would have the shape {_text(negative)}: the input is too small for it'
+    if node.op_type in WINDOWS and (empty := _empty(node)) is not None:
+        return empty
     return check(node) if check else None
 
 
@@ -29,6 +31,14 @@ def numbers(value: ir.Value | None) -> Shape | None:
 
 def _negative(value: ir.Value) -> bool:
     return value.shape is not None and any(isinstance(dim, int) and dim < 0 for dim in value.shape)
+
+
+def _empty(node: ir.Node) -> str | None:
+    """A window needs to fit once; where it does not, runtimes refuse it, or round the other way."""
+    x, y = numbers(node.inputs[0]) if node.inputs else None, numbers(node.outputs[0])
+    if x is None or y is None or 0 not in y or 0 in x:
+        return None
+    return f"its window is larger than its input {list(x)}"
 
 
 def _text(value: ir.Value) -> str:
@@ -150,6 +160,10 @@ BROADCASTING = (
     "Add", "Sub", "Mul", "Div", "Mod", "Pow", "Where", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual",
     "And", "Or", "Xor", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Max", "Min", "Sum", "Mean",
 )  # fmt: skip
+WINDOWS = {
+    "Conv", "ConvInteger", "QLinearConv", "FusedConv", "NhwcConv", "NhwcFusedConv", "DeformConv", "STFT",
+    "MaxPool", "AveragePool", "LpPool", "QLinearAveragePool", "NhwcMaxPool",
+}  # fmt: skip
 CHECKS: Mapping[str, Callable[[ir.Node], str | None]] = {
     "Reshape": _reshape,
     "MatMul": _matmul,

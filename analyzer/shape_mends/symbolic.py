@@ -10,7 +10,16 @@ from typing import Any
 import onnx_ir as ir
 from onnx_shape_inference import ShapeInferenceContext
 
-from neural_cost.analyzer.shape_mends.reading import Dim, elements, integer, required
+from neural_cost.analyzer.shape_mends.reading import (
+    Dim,
+    dims_of,
+    elements,
+    given,
+    integer,
+    known_int,
+    required,
+    set_output,
+)
 from neural_cost.analyzer.shape_mends.registry import ask_upstream, mend
 
 
@@ -43,6 +52,20 @@ def where(context: ShapeInferenceContext, node: ir.Node) -> None:
         values = [yes if truth else no for truth, yes, no in rows if isinstance(truth, int)]
         if len(values) == len(rows):
             context.set_symbolic_value(node.outputs[0], values)
+
+
+@mend("STFT", since=17)
+def stft(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Frames of a signal whose length is a symbol; upstream counts those of a number alone."""
+    ask_upstream(context, node, 17)
+    signal, out = dims_of(required(node, 0)), dims_of(node.outputs[0], 4)
+    step, window = known_int(context, required(node, 1)), dims_of(given(node, 2), 1)
+    length = known_int(context, given(node, 3)) if given(node, 3) is not None else window and window[0]
+    if out is None or signal is None or len(signal) < 2 or not isinstance(length, int) or not isinstance(step, int):
+        return
+    if step > 0:
+        frames = (signal[1] - length) // step + 1
+        set_output(context, node, 0, [out[0], frames, *out[2:]], node.outputs[0].dtype)
 
 
 @mend("ReduceProd", "ReduceSum", "ReduceMax", "ReduceMin")
