@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import onnx_ir as ir
 
@@ -14,8 +14,9 @@ from neural_cost.analyzer.dimensions import Binding, bind
 from neural_cost.analyzer.load import Model, load, paused_gc
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.parameters import distinct, parameters
-from neural_cost.analyzer.report import Causal, ModelInfo, NodeRecord, Report, cover, total
-from neural_cost.analyzer.roofline import Work, bounds, kernel_bound
+from neural_cost.analyzer.records import ModelInfo, node_record
+from neural_cost.analyzer.report import Causal, Report, cover, total
+from neural_cost.analyzer.roofline import Bound, Work, bounds, kernel_bound
 from neural_cost.analyzer.shapes import Inference, infer
 from neural_cost.analyzer.traffic import compulsory_bytes
 from neural_cost.analyzer.walk import NodeCost, Walk
@@ -62,7 +63,7 @@ def analyze(
         _describe(model, binding, inference, nodes),
         total(nodes, distinct(weights.values()), moved if all_known else None),
         cover(nodes),
-        [NodeRecord(node, bound_s=_bound(node, on), bounded=on is not None) for node in nodes],
+        [node_record(node, weights, _bound(node, on), bounded=on is not None) for node in nodes],
         [] if on is None else [_bounds(nodes, moved, on)],
         model.notes + walk.notes,
         causal,
@@ -95,7 +96,7 @@ def _bound(node: NodeCost, device: Device | None) -> float | None:
     return None if work is None or device is None else kernel_bound(work, device).seconds
 
 
-def _bounds(nodes: Sequence[NodeCost], moved: int, device: Device) -> dict[str, Any]:
+def _bounds(nodes: Sequence[NodeCost], moved: int, device: Device) -> Bound:
     """Bounds of what is known: a node without a cost, or that runs no one knows how often, only makes it slower."""
     works = [work for node in nodes if node.repeats and (work := _work(node, node.repeats)) is not None]
-    return bounds(works, moved, device).to_dict()
+    return bounds(works, moved, device)

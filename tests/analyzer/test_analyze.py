@@ -56,18 +56,18 @@ def test_bounds_by_hand(tmp_path):
     report = report_of(TWICE, tmp_path, device=device)
     (bound,) = report.bounds
     memory = device.memory_bandwidth
-    assert bound["device"] == device.name
+    assert bound.device == device.name
     # six adds and six multiplies take less than the bytes: x and b in and a out, then a and b in and y out
-    assert bound["floor_s"] == pytest.approx((24 + 12 + 24) / memory)
-    assert bound["per_op_s"] == pytest.approx(2 * (24 + 12 + 24) / memory)
-    assert bound["limited_by"] == "memory"
+    assert bound.floor_s == pytest.approx((24 + 12 + 24) / memory)
+    assert bound.per_op_s == pytest.approx(2 * (24 + 12 + 24) / memory)
+    assert bound.limited_by == "memory"
     assert [node["bound_s"] for node in report.to_dict()["nodes"]] == pytest.approx([(24 + 12 + 24) / memory] * 2)
 
 
 def test_what_has_no_cost_has_no_bound(tmp_path):
     report = report_of(MYSTERY, tmp_path, device="T4")
     assert report.to_dict()["nodes"][1]["bound_s"] is None
-    assert report.bounds[0]["floor_s"] > 0  # of what is known, which is still a lower bound
+    assert report.bounds[0].floor_s > 0  # of what is known, which is still a lower bound
 
 
 def test_no_device_no_bound(tmp_path):
