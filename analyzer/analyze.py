@@ -53,6 +53,7 @@ def analyze(
         model = load(path)
         binding = bind(model, dims or {}, shapes or {})
         inference = infer(model, binding, trips or {}, upper=data_dependent == "upper")
+        binding = inference.binding
         walk = Walk(inference, causal_half=causal == "half")
         nodes = walk.model()
     weights = parameters(nodes)

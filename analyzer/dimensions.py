@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import onnx_ir as ir
@@ -20,7 +20,8 @@ class Binding:
     Attributes:
         inputs: shapes in numbers; None where the file gives none.
         dims: sizes by the name of the dimension.
-        assumed: dimensions that nobody gave: 1 in `inputs` and `dims`. One whose name computes with others is none.
+        assumed: dimensions that nobody gave: 1 in `inputs` and `dims`, or what `assuming` was told. A dimension whose
+            name computes with others is none of them.
         symbolic_inputs, symbolic_dims: the same with a symbol for each assumed dimension.
         names: the file's names of those symbols that could not bear them.
         found: sizes that a user gave by `tensor:axis` for what nodes make: only a run would find them.
@@ -37,6 +38,18 @@ class Binding:
     found: dict[str, int]
     given: bool
     overrides: bool
+
+    def assuming(self, sizes: Mapping[str, int]) -> Binding:
+        """The same with other sizes, by symbol, for the dimensions that nobody gave."""
+
+        def number(dim: int | str) -> int:
+            return dim if isinstance(dim, int) else size_of(dim, sizes) or 0
+
+        return replace(
+            self,
+            inputs={n: None if s is None else tuple(map(number, s)) for n, s in self.symbolic_inputs.items()},
+            dims={name: number(size) for name, size in self.symbolic_dims.items()},
+        )
 
 
 def bind(model: Model, dims: Mapping[str, int], shapes: Mapping[str, Sequence[int]]) -> Binding:

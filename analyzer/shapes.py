@@ -7,10 +7,11 @@ them contradicts inference: then none of them is trusted, and the false ones are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
+from neural_cost.analyzer.conditions import conditions, fitting
 from neural_cost.analyzer.control_flow import FOLLOW
 from neural_cost.analyzer.dimensions import Binding
 from neural_cost.analyzer.engine import Declared, Engine, FalseShape, Sizes, dim_of
@@ -24,8 +25,12 @@ from neural_cost.analyzer.views import Symbols
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """What is known of every value: numbers are on the engine's graph, expressions in `symbols`."""
+    """What is known of every value: numbers are on the engine's graph, expressions in `symbols`.
 
+    `binding` is the one that was asked for, or where dimensions that nobody gave do not fit as 1, one that fits.
+    """
+
+    binding: Binding
     engine: Engine
     symbols: Symbols
     false_shapes: list[FalseShape]
@@ -47,16 +52,35 @@ def infer(model: Model, binding: Binding, trips: Mapping[str, int], *, upper: bo
         engine = _pass(model, open_sizes, trusted)
         symbols = _symbols(model, binding, engine)
         _set_aside(model.ir.graph)
+    engine, false_shapes = _numbers(model, binding, trusted, trips, upper)
+    misfit = engine.contradictions and not binding.overrides
+    if misfit and (sizes := _fitting(model, symbols)) is not None:
+        _set_aside(model.ir.graph)
+        binding = binding.assuming(sizes)
+        symbols = replace(symbols, at=sizes)
+        engine, false_shapes = _numbers(model, binding, trusted, trips, upper)
+    _check_found(model, binding, engine)
+    if binding.given and engine.contradictions:
+        _refuse(model, binding, *engine.contradictions[0])
+    return Inference(binding, engine, symbols, false_shapes)
+
+
+def _numbers(
+    model: Model, binding: Binding, declared: Declared, trips: Mapping[str, int], upper: bool
+) -> tuple[Engine, list[FalseShape]]:
+    """The pass with every dimension a number; once more where the file declares false shapes."""
     sizes = Sizes(binding.inputs, binding.dims, trips, binding.found, upper)
-    engine = _pass(model, sizes, trusted)
+    engine = _pass(model, sizes, declared)
     false_shapes = engine.false_shapes
     if false_shapes:
         _set_aside(model.ir.graph)
         engine = _pass(model, sizes, {})
-    _check_found(model, binding, engine)
-    if binding.given and engine.contradictions:
-        _refuse(model, binding, *engine.contradictions[0])
-    return Inference(engine, symbols, false_shapes)
+    return engine, false_shapes
+
+
+def _fitting(model: Model, symbols: Symbols) -> dict[str, int] | None:
+    """Sizes at which the graph fits, for those that nobody gave: a window may be larger than a single pixel."""
+    return fitting(conditions(graphs_of(model.ir.graph), symbols), symbols.at) if symbols.at else None
 
 
 def _pass(model: Model, sizes: Sizes, declared: Declared) -> Engine:
@@ -76,11 +100,12 @@ def _symbols(model: Model, binding: Binding, engine: Engine) -> Symbols:
         known = None if shape is None else [dim_of(dim) for dim in shape.dims]
         shapes[value] = None if known is None else tuple(known)
     times = {body.graph: body.times for bodies in engine.bodies.values() for body in bodies}
-    at = {str(symbol): binding.dims[name] for name, symbol in binding.symbolic_dims.items()}
+    at = {str(binding.symbolic_dims[name]): binding.dims[name] for name in binding.assumed}
     return Symbols(shapes, values, times, at, binding.names | engine.names)
 
 
-def _graphs(graph: ir.Graph) -> Iterator[ir.Graph]:
+def graphs_of(graph: ir.Graph) -> Iterator[ir.Graph]:
+    """A graph, and the bodies in it at any depth."""
     todo = [graph]
     while todo:
         current = todo.pop()
@@ -90,7 +115,7 @@ def _graphs(graph: ir.Graph) -> Iterator[ir.Graph]:
 
 
 def _values(graph: ir.Graph) -> Iterator[ir.Value]:
-    for each in _graphs(graph):
+    for each in graphs_of(graph):
         yield from each.inputs
         for node in each:
             yield from node.outputs
@@ -99,7 +124,7 @@ def _values(graph: ir.Graph) -> Iterator[ir.Value]:
 def _set_aside(graph: ir.Graph) -> dict[ir.Value, tuple[ir.Shape | None, ir.TypeProtocol | None]]:
     """Take every declared shape off the values that nodes make, and what an earlier inference left."""
     declared = {}
-    for each in _graphs(graph):
+    for each in graphs_of(graph):
         for value in each.inputs if each is not graph else ():
             value.shape = value.const_value = None
         for node in each:
@@ -114,7 +139,7 @@ def _set_aside(graph: ir.Graph) -> dict[ir.Value, tuple[ir.Shape | None, ir.Type
 
 def _check_trips(model: Model, trips: Mapping[str, int]) -> None:
     loops = (
-        [node.name for graph in _graphs(model.ir.graph) for node in graph if node.op_type == "Loop"] if trips else []
+        [node.name for graph in graphs_of(model.ir.graph) for node in graph if node.op_type == "Loop"] if trips else []
     )
     for name, count in trips.items():
         if name not in loops:
@@ -134,7 +159,8 @@ def _check_found(model: Model, binding: Binding, engine: Engine) -> None:
 
 
 def _refuse(model: Model, binding: Binding, node: ir.Node, wrong: str) -> None:
-    assumed = f" (with {', '.join(binding.assumed)} taken as 1)" if binding.assumed else ""
+    taken = ", ".join(f"{name} taken as {binding.dims[name]}" for name in binding.assumed)
+    assumed = f" (with {taken})" if taken else ""
     name = node.name or (node.outputs[0].name if node.outputs else "")
     raise DimensionError(
         f'{model.path}: the sizes given contradict the graph at {node.op_type} node "{name}": {wrong}{assumed}; '

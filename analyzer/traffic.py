@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from neural_cost.analyzer.cost import Dim, maximum, minimum
-from neural_cost.analyzer.node import Tensor, Unknown
+from neural_cost.analyzer.node import Node, Tensor, Unknown
 from neural_cost.analyzer.walk import NodeCost
 
 
@@ -41,19 +41,30 @@ def compulsory_bytes(
     return total, complete
 
 
+# Where a rule that reads less than all of its node's inputs leaves something out; of the first input unless named here.
+PARTLY_READ: Mapping[str, Sequence[int]] = {"RotaryEmbedding": (1, 2)}
+
+
 def _read_of(node: NodeCost, source: Tensor) -> Dim:
     """Bytes of a tensor that a node reads.
 
-    What a rule leaves out of the default traffic, it leaves out of the node's largest input: a Gather's table, a
-    Slice's data. A view reads nothing itself and hands the tensor on: all of it counts. Where the default is not
-    known (strings), nothing is counted, which keeps the sum a lower bound.
+    What a rule leaves out of the default traffic, it leaves out of one input: a Gather's table, a Slice's data. An
+    operator of another domain may leave it out of any. A view reads nothing itself and hands the tensor on: all of
+    it counts. Where the default is not known (strings), nothing is counted, which keeps the sum a lower bound.
     """
     assert node.cost is not None
     try:
         if node.kind == "views":
             return source.bytes if node.node.op_type not in ("Shape", "Size") else 0
-        largest = max((tensor for tensor in node.node.inputs if tensor is not None), key=lambda tensor: tensor.bytes)
-        skipped = node.node.read_bytes - node.cost.read_bytes if source.name == largest.name else 0
-        return maximum(0, source.bytes - maximum(0, skipped))
+        if not _is_partly_read(node.node, source):
+            return source.bytes
+        return maximum(0, source.bytes - maximum(0, node.node.read_bytes - node.cost.read_bytes))
     except Unknown:
         return 0
+
+
+def _is_partly_read(node: Node, source: Tensor) -> bool:
+    if node.domain:
+        return True
+    places = PARTLY_READ.get(node.op_type, (0,))
+    return any((tensor := node.input(place)) is not None and tensor.name == source.name for place in places)
