@@ -13,10 +13,11 @@ BROKEN_PIPE = 141  # what a shell reports of a program that wrote to a pipe nobo
 
 
 def check(output: Path | None, *sources: Path | None) -> None:
-    """Refuse a file that cannot be written, or that the result is made from, before any work is done."""
+    """Refuse a file that cannot be written, or that the result is made from, before any work: exit code 2."""
     why = None if output is None else _why_not(output, [source for source in sources if source is not None])
     if why:
-        raise typer.BadParameter(f"{output} cannot be written: {why}; give another --output.")
+        typer.echo(f"{output} cannot be written: {why}; give another --output.", err=True)
+        raise typer.Exit(2)
 
 
 def write(text: str, output: Path | None) -> None:
