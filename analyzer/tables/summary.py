@@ -124,7 +124,8 @@ def _names(by: By) -> list[Heading]:
 
 def _identity(row: Row, by: By) -> list[str]:
     if by is By.NODE:
-        return [row["name"], f"{row['domain']}::{row['op_type']}" if row["domain"] else row["op_type"]]
+        body = f"{row['graph'].removeprefix('main/')}/" if row["graph"] != "main" else ""
+        return [body + row["name"], f"{row['domain']}::{row['op_type']}" if row["domain"] else row["op_type"]]
     more = {By.CALL: "function", By.FUNCTION: "calls"}.get(by)
     return [row["name"], *([str(row[more] or "")] if more else []), str(row["nodes"])]
 

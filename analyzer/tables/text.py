@@ -30,7 +30,7 @@ def to_text(blocks: Iterable[Block], *, width: int | None = None, colour: bool =
     lines: list[tuple[str, Style]] = []
     for block in blocks:
         lines += _paragraph(block, room) if isinstance(block, Paragraph) else _grid(block, room)
-    return "\n".join(_styled(line.rstrip(), style) if colour else line.rstrip() for line, style in lines)
+    return "\n".join(_styled(line.rstrip(), style) if colour else line.rstrip() for line, style in lines).lstrip("\n")
 
 
 def shorten(text: str, width: int) -> str:

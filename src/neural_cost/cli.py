@@ -50,7 +50,7 @@ class Format(StrEnum):
 
 
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
-OutputOption = Annotated[Path | None, typer.Option(help="File to write to instead of stdout.")]
+OutputOption = Annotated[Path | None, typer.Option(help="File to write to instead of stdout.", readable=False)]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="The least: totals without rows, and no progress.")]
 VerboseOption = Annotated[bool, typer.Option("--verbose", help="All there is: every unknown, every source and note.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

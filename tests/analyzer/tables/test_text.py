@@ -2,6 +2,8 @@
 
 import re
 
+import onnx
+import onnx.parser
 import pytest
 
 import neural_cost
@@ -11,6 +13,7 @@ from neural_cost.analyzer.tables.summary import summary
 from neural_cost.analyzer.tables.text import cells, shorten, to_text
 from neural_cost.analyzer.tables.view import By, View
 from neural_cost.models import path
+from tests.analyzer.tables.test_rows import LOOP
 
 FIGURE = r"(?:\d+(?:\.\d\d)?(?: [KMGT]?B?)?|\d+\.\d%)"
 
@@ -66,6 +69,22 @@ def test_colour_only_when_asked_for():
     page = [Paragraph("red", "alarm"), Paragraph("plain")]
     assert to_text(page, width=60) == "red\nplain"
     assert to_text(page, width=60, colour=True) == "\x1b[1;31mred\x1b[0m\nplain"
+
+
+def test_loops_show_one_iteration_and_say_how_often(tmp_path):
+    onnx.save(onnx.parser.parse_model(LOOP), tmp_path / "model.onnx")
+    report = neural_cost.analyze(tmp_path / "model.onnx")
+    text = to_text(summary(report, View(By.NODE)), width=120)
+    assert "figures of one execution" in text
+    (row,) = (line.split() for line in text.splitlines() if line.startswith("loop/body/1 "))
+    assert row[:5] == ["loop/body/1", "MatMul", "?", "18", "unknown"]
+    assert "INCOMPLETE" in text
+    assert '--trips "loop=N"' in " ".join(text.split())
+    known = neural_cost.analyze(tmp_path / "model.onnx", trips={"loop": 5})
+    (row,) = (
+        line.split() for line in to_text(summary(known, View(By.NODE)), width=120).splitlines() if "dy/1 " in line
+    )
+    assert row[2:5] == ["5", "18", "83.3%"]  # five of six products
 
 
 def test_html_is_a_table_and_escapes_names():
