@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 import onnx_ir as ir
@@ -31,6 +31,7 @@ def analyze(
     trips: Mapping[str, int] | None = None,
     data_dependent: Literal["unknown", "upper"] = "unknown",
     causal: Causal = "full",
+    progress: Callable[[str], object] | None = None,
 ) -> Report:
     """Cost every node of an ONNX file, and bound its time on a device, where one is given.
 
@@ -42,6 +43,7 @@ def analyze(
         trips: how often the body of a Loop runs, by the name of its node, where the graph does not tell.
         data_dependent: "upper" takes the largest that a size can be which only a run finds.
         causal: "half" counts of causal attention the products that its mask leaves, "full" all, as CPU kernels do.
+        progress: is told each stage of the work.
 
     Raises:
         ModelError: the file cannot be read.
@@ -49,11 +51,15 @@ def analyze(
         DeviceError: no device of that name is known.
     """
     on = find_device(device) if isinstance(device, str) else device
+    tell = progress or (lambda stage: None)
     with paused_gc():
+        tell(f"reading {os.fspath(path)}")
         model = load(path)
         binding = bind(model, dims or {}, shapes or {})
+        tell(f"shapes of {len(model.ir.graph):,} nodes")
         inference = infer(model, binding, trips or {}, upper=data_dependent == "upper")
         binding = inference.binding
+        tell(f"costs of {len(model.ir.graph):,} nodes")
         walk = Walk(inference, causal_half=causal == "half")
         nodes = walk.model()
     weights = parameters(nodes)

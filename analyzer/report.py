@@ -6,21 +6,35 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
 from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.records import Coverage, ModelInfo, NodeRecord, Totals
 from neural_cost.analyzer.roofline import Bound
+from neural_cost.analyzer.tables.html import to_html
+from neural_cost.analyzer.tables.rows import Row, columns, rows
+from neural_cost.analyzer.tables.summary import summary
+from neural_cost.analyzer.tables.text import to_text
+from neural_cost.analyzer.tables.view import By, Column, View
 from neural_cost.analyzer.walk import NodeCost
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Causal: TypeAlias = Literal["full", "half"]  # what of causal attention is counted
 
 
 @dataclass(frozen=True, slots=True)
 class Report(Record):
-    """What a model costs."""
+    """What a model costs.
+
+    Attributes:
+        bounds: lower bounds of its time, one for each device; empty without one.
+        notes: what else a reader must know.
+        causal: what of causal attention is counted.
+    """
 
     model: ModelInfo
     totals: Totals
@@ -43,6 +57,43 @@ class Report(Record):
             "bounds": [bound.to_dict() for bound in self.bounds],
             "notes": self.notes,
         }
+
+    def rows(self, by: By | str = By.NODE, depth: int | None = None, sort: Column | str = Column.INDEX) -> list[Row]:
+        """Rows of a view: a node each, or sums over the nodes of an operator, module, function or call.
+
+        `depth` cuts modules short. See `tables.rows.rows` for what a row holds.
+        """
+        return rows(self.nodes, By(by), depth, Column(sort))
+
+    def operators(self) -> list[Row]:
+        """Sums by operator."""
+        return self.rows(By.OP)
+
+    def modules(self, depth: int | None = None) -> list[Row]:
+        """Sums by module, down to a depth."""
+        return self.rows(By.MODULE, depth)
+
+    def functions(self) -> list[Row]:
+        """Sums by function, over all its calls; those of a function that calls others hold theirs."""
+        return self.rows(By.FUNCTION)
+
+    def calls(self) -> list[Row]:
+        """Sums by call of a function, each under the call that it is inside."""
+        return self.rows(By.CALL)
+
+    def to_dataframe(self, by: By | str = By.NODE, depth: int | None = None) -> pd.DataFrame:
+        """The rows of a view as a table of pandas, which must be installed; an unknown figure is missing there."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows(by, depth), columns=columns(By(by))).convert_dtypes()
+
+    def __str__(self) -> str:
+        """The table that the command shows."""
+        return to_text(summary(self, View()))
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        return to_html(summary(self, View()))
 
 
 def total(nodes: list[NodeCost], weights: Sequence[Weight], compulsory: int | None) -> Totals:

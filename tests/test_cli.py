@@ -9,10 +9,8 @@ import sys
 
 import pytest
 
+from neural_cost.analyzer.tables.view import By
 from neural_cost.cli import main
-from neural_cost.render.grouping import By, Column, rows
-from neural_cost.render.table import View, report_table
-from neural_cost.render.text import clean, count, seconds, size
 from tests.bad_models import UNKNOWN_DOMAIN
 from tests.layout import ROOT
 
@@ -127,49 +125,3 @@ def test_hardware(form, options, run):
     code, out, err = run("hardware", *options, "--format", form)
     assert (code, err) == (0, "")
     assert ("A100" in out) == bool(options)
-
-
-def test_counts_have_the_unit_that_fits():
-    assert [count(value) for value in (0, 999, 416_520, 10**9, None)] == ["0", "999", "416.52 K", "1.00 G", "unknown"]
-    assert count(1_200_000, least=True) == ">= 1.20 M"
-    assert [size(value) for value in (512, 1_500)] == ["512 B", "1.50 KB"]
-    assert [seconds(value) for value in (2.0, 0.0015, 4e-8, None)] == ["2 s", "1.5 ms", "40 ns", "unknown"]
-
-
-def test_a_name_cannot_command_the_terminal():
-    assert "\x1b" not in clean("\x1b[31mred\n")
-
-
-def node(name, flops, scope=""):
-    counted = dict.fromkeys(("macs", "flops", "other_flops", "special_ops", "read_bytes", "write_bytes"), flops)
-    identity = {"index": 0, "graph": "main", "op_type": "X", "domain": "", "kind": "unknown"}
-    return identity | counted | {"name": name, "scope": scope, "why": None if flops is not None else "no rule"}
-
-
-def test_groups_show_what_they_leave_out():
-    nodes = [node("a", 5, "m/one"), node("b", None, "m/two"), node("c", 7, "n")]
-    groups = {row["name"]: row for row in rows(nodes, By.MODULE, 1, Column.FLOPS)}
-    assert (groups["m"]["flops"], groups["m"]["unknown"], groups["m"]["nodes"]) == (5, 1, 2)
-    assert (groups["n"]["flops"], groups["n"]["unknown"]) == (7, 0)
-    assert rows(nodes, By.MODULE, None, Column.FLOPS)[-1]["flops"] is None  # what is unknown comes last
-
-
-def test_bounds_are_shown_where_there_are_any(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-    totals = {
-        "complete": True, "macs": 5, "flops": 10, "other_flops": 0, "special_ops": 0, "macs_by_type": {},
-        "flops_by_type": {}, "parameters": 0, "parameter_bytes": 0, "traffic_bytes": {"per_op": 8, "compulsory": 4},
-    }  # fmt: skip
-    bound = {"device": "A100", "kind": "datasheet", "floor_s": 1e-6, "fused_s": None, "per_op_s": 4e-6}
-    report = {
-        "model": {"path": "m", "nodes": 1, "opsets": {}, "dims": {}, "assumed_dims": [], "false_shapes": []},
-        "convention": {"flops_per_mac": 2},
-        "totals": totals,
-        "coverage": {"nodes": 1, "costed": 1, "uncounted": [], "unknown_shapes": []},
-        "nodes": [node("a", 10) | {"bound_s": 1e-6}],
-        "bounds": [bound | {"limited_by": "memory"}],
-        "notes": [],
-    }
-    text = report_table(report, View(), colour=False)
-    assert "A100 (datasheet) than: floor 1 us, fused unknown, per op 4 us; limited by memory" in text
-    assert "25.0%" in text  # the node's bound, of the sum over nodes

@@ -21,6 +21,7 @@ def tree(tmp_path):
         "analyzer/rules",
         "analyzer/data",
         "analyzer/shape_mends",
+        "analyzer/tables",
         "exporters",
         "models",
         "runtime",

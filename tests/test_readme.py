@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -39,6 +40,18 @@ def test_commands_run(arguments):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout or "--output" in arguments
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_the_sample_is_what_is_printed():
+    (sample,) = blocks("text", TEXT)
+    command = ["analyze", "models/transformer.onnx", "--dim", "batch=16", "--device", "A100", "--top", "5"]
+    done = subprocess.run(
+        [sys.executable, "-m", "neural_cost", *command],
+        capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "112"},
+    )  # fmt: skip
+    shown, _, _ = done.stdout.partition("\n\nOperators by")
+    assert sample.rstrip() == shown
 
 
 @pytest.mark.usefixtures("elsewhere")

@@ -6,16 +6,28 @@ import copy
 import json
 from importlib.resources import files
 
+import onnx
+import onnx.parser
 import pytest
 from jsonschema import Draft202012Validator
 
 import neural_cost
+from neural_cost.analyzer.tables.view import By
+from neural_cost.cli import main
+from tests.analyzer.tables.test_rows import LOOP, MODULES
+from tests.analyzer.test_functions import NESTED
+from tests.analyzer.test_records import QUANTIZED
 from tests.bad_models import UNKNOWN_DOMAIN
 from tests.layout import ROOT
 
 SCHEMA = json.loads((files("neural_cost") / "schema.json").read_text())
 MODELS = sorted((ROOT / "models").glob("*.onnx"))
 VALIDATOR = Draft202012Validator(SCHEMA)
+
+CAUSAL = """<ir_version: 10, opset_import: ["": 23]> g (float[n, 4, 3, 8] q) => (float[n, 4, 3, 8] y) {
+    y = Attention <is_causal = 1> (q, q, q) }"""
+DATA_DEPENDENT = """<ir_version: 8, opset_import: ["": 17]> g (float[n, 3] x) => (int64[2, k] y) {
+    found = NonZero(x)  y = Add(found, found) }"""
 
 
 def as_read(report):
@@ -41,6 +53,33 @@ def test_report_with_an_unknown_operator_is_valid(tmp_path):
     VALIDATOR.validate(report)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [LOOP, NESTED, MODULES, CAUSAL, QUANTIZED, DATA_DEPENDENT],
+    ids=["trips", "functions", "operator", "attention", "quantized", "data-dependent"],
+)
+@pytest.mark.parametrize("device", [None, "T4"])
+def test_reports_of_odd_models_are_valid(text, device, tmp_path):
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "model.onnx")
+    VALIDATOR.validate(as_read(neural_cost.analyze(tmp_path / "model.onnx", device=device)))
+
+
+@pytest.mark.parametrize("by", By)
+@pytest.mark.parametrize("text", [LOOP, NESTED], ids=["trips", "functions"])
+def test_what_the_command_writes_is_valid(by, text, tmp_path, monkeypatch):
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "model.onnx")
+    options = ["--by", by, "--format", "json", "--output", str(tmp_path / "report.json"), "--verify"]
+    monkeypatch.setattr("sys.argv", ["neural-cost", "analyze", str(tmp_path / "model.onnx"), *options])
+    with pytest.raises(SystemExit):
+        main()
+    report = json.loads((tmp_path / "report.json").read_text())
+    VALIDATOR.validate(report)
+    assert report["view"]["rows"]
+    assert report["verification"]["compared"]
+    report["view"]["rows"][0]["more"] = 1
+    assert not VALIDATOR.is_valid(report)
+
+
 def lose(key):
     return lambda report: report.pop(key)
 
@@ -63,6 +102,22 @@ def spoil(*path, value):
         spoil("nodes", 0, "macs", value=None),  # without a reason
         spoil("nodes", 0, "constant", value=0),
         spoil("bounds", value=[{"device": "x", "kind": "guessed"}]),
+        spoil("nodes", 0, "flops", value=None),  # known MACs, and no FLOPs
+        spoil("nodes", 0, "inputs", 0, "shape", value=["batch"]),  # a name is no size: that is symbolic_shape's
+        *(
+            spoil(*path, "more", value=1)
+            for path in [
+                (),
+                ("tool",),
+                ("convention",),
+                ("model",),
+                ("totals",),
+                ("totals", "traffic_bytes"),
+                ("coverage",),
+                ("nodes", 0),
+                ("nodes", 0, "inputs", 0),
+            ]
+        ),
     ],
 )
 def test_spoiled_report_is_refused(change):

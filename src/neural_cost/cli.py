@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from neural_cost.render.grouping import By, Column
-from neural_cost.render.output import write
+from neural_cost.analyzer.tables.view import By, Column, View
+from neural_cost.options import Sizes, check_view, dims_of, fail, run_rules, shapes_of, trips_of
+from neural_cost.render.output import check, colour_wanted, write
+from neural_cost.render.progress import Progress
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.device import Device
     from neural_cost.analyzer.report import Report
-    from neural_cost.render.table import View
     from neural_cost.runtime.verify import Verification
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+
+INTERRUPTED = 130  # what a shell reports after Ctrl-C
 
 
 class DataDependent(StrEnum):
@@ -46,7 +50,9 @@ class Format(StrEnum):
 
 
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
-OutputOption = Annotated[Path | None, typer.Option(help="File to write to instead of stdout.")]
+OutputOption = Annotated[Path | None, typer.Option(help="File to write to instead of stdout.", readable=False)]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="The least: totals without rows, and no progress.")]
+VerboseOption = Annotated[bool, typer.Option("--verbose", help="All there is: every unknown, every source and note.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
@@ -70,41 +76,32 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     by: Annotated[By | None, typer.Option(help="What a row is. A table has nodes and operators without it.")] = None,
     depth: Annotated[int | None, typer.Option(help="How deep into modules, with --by module.", min=1)] = None,
     top: Annotated[int | None, typer.Option(help="How many rows; 10 in a table, else all.", min=1)] = None,
-    sort: Annotated[Column, typer.Option(help="Column to sort by.")] = Column.FLOPS,
+    sort: Annotated[Column | None, typer.Option(help="Column to sort by; flops if not given.")] = None,
     form: FormatOption = Format.TABLE,
     output: OutputOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Totals and coverage alone.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="All that is unknown, however long.")] = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
     _debug: DebugOption = False,
 ) -> None:
     """Cost every node of an ONNX file."""
-    from neural_cost import analyze as run
-    from neural_cost.render.table import View
-
     if inputs is not None and not verify:
         raise typer.BadParameter("--inputs needs --verify.")
     if verify and data_dependent is DataDependent.UPPER:
         raise typer.BadParameter(
             "--verify compares with a run, where sizes are not the largest: leave --data-dependent out."
         )
-    dims = {name: _size(name, size) for name, size in map(_split, dim or [])}
-    shapes = {name: [_size(name, part) for part in sizes.split("x")] for name, sizes in map(_split, shape or [])}
-    if depth is not None and by is not By.MODULE:
-        raise typer.BadParameter("--depth needs --by module.")
+    view = View(by, depth, top, sort or Column.FLOPS, quiet, verbose)
+    check_view(view, form, sorted_=sort is not None)
+    check(output, target, inputs, rules)
+    sizes = Sizes(dims_of(dim), shapes_of(shape), trips_of(trips))
     if rules is not None:
-        _run_rules(rules)
-    report = run(
-        target,
-        dims=dims,
-        shapes=shapes,
-        device=device or _this_machine(),
-        trips={name: _trips(name, count) for name, count in map(_split, trips or [])},
-        data_dependent=data_dependent.value,
-        causal=causal.value,
-    )
-    found = _verified(report, inputs) if verify else None
-    text = _report_text(report, form, View(by, depth, top or 10, sort, quiet, verbose), top, output)
-    write(text if found is None else _with_verification(text, found, form), output)
+        run_rules(rules)
+    with Progress(quiet=quiet) as progress:
+        report = _analyzed(
+            target, sizes, device=device, data_dependent=data_dependent, causal=causal, progress=progress
+        )
+        found = _verified(report, inputs, progress) if verify else None
+    write(_report_text(report, found, form, view, colour=colour_wanted(output)), output)
     if found is not None and found.differences:
         raise typer.Exit(1)
 
@@ -114,14 +111,19 @@ def hardware(
     all_: Annotated[bool, typer.Option("--list", help="Every device whose datasheet is known.")] = False,
     form: FormatOption = Format.TABLE,
     output: OutputOption = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
     _debug: DebugOption = False,
 ) -> None:
     """Show this machine's CPU as a device, or all devices of the table."""
     from neural_cost.analyzer.device_table import list_devices
     from neural_cost.runtime.detect import local_device
 
+    check_view(View(quiet=quiet, verbose=verbose), form, sorted_=False)
+    check(output)
     devices = list_devices() if all_ else [local_device()]
-    write(_devices_text(devices, form, single=not all_, output=output), output)
+    notes = verbose or not (all_ or quiet)
+    write(_devices_text(devices, form, single=not all_, notes=notes, colour=colour_wanted(output)), output)
 
 
 def main() -> None:
@@ -130,19 +132,12 @@ def main() -> None:
 
     try:
         app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     except NeuralCostError as error:
-        _fail(str(error), error.exit_code)
+        fail(str(error), error.exit_code)
     except Exception as error:
-        _fail(f"neural-cost failed ({error!r}): this is its own fault, please report it with what --debug adds.", 3)
-
-
-def _fail(message: str, code: int) -> None:
-    if "--debug" in sys.argv:
-        import traceback
-
-        traceback.print_exc()
-    typer.echo(message, err=True)
-    sys.exit(code)
+        fail(f"neural-cost failed ({error!r}): this is its own fault, please report it with what --debug adds.", 3)
 
 
 def _this_machine() -> Device | None:
@@ -156,79 +151,82 @@ def _this_machine() -> Device | None:
         return None
 
 
-def _verified(report: Report, inputs: Path | None) -> Verification:
+def _analyzed(
+    target: Path,
+    sizes: Sizes,
+    *,
+    device: str | None,
+    data_dependent: DataDependent,
+    causal: Causal,
+    progress: Progress,
+) -> Report:
+    from neural_cost import analyze as run
+
+    return run(
+        target,
+        sizes.dims,
+        sizes.shapes,
+        device or _this_machine(),
+        trips=sizes.trips,
+        data_dependent=data_dependent.value,
+        causal=causal.value,
+        progress=progress,
+    )
+
+
+def _verified(report: Report, inputs: Path | None, progress: Progress) -> Verification:
     from neural_cost.runtime.inputs import load_inputs
     from neural_cost.runtime.verify import verify
 
+    progress("one run in ONNX Runtime")
     return verify(report, None if inputs is None else load_inputs(inputs))
 
 
-def _with_verification(text: str, found: Verification, form: Format) -> str:
-    """The report and the comparison; a format that has no room for it leaves it to stderr."""
-    from neural_cost.render.text import clean
+def _report_text(report: Report, found: Verification | None, form: Format, view: View, *, colour: bool) -> str:
+    """The report, and its comparison with a run; a format that has no room for that leaves it to stderr."""
+    from neural_cost.analyzer.tables.rows import columns, rows
 
     if form is Format.JSON:
-        return json.dumps(json.loads(text) | {"verification": found.to_dict()}, indent=1)
+        return json.dumps(_report_data(report, found, view), indent=1)
     if form is Format.TABLE:
-        return "\n".join([text, *map(clean, str(found).splitlines())])
-    typer.echo(str(found), err=True)
-    return text
+        return _table(report, found, view, colour=colour)
+    if found is not None and not view.quiet:
+        typer.echo(str(found), err=True)
+    by = view.by or By.NODE
+    return _delimited(form, rows(report.nodes, by, view.depth, view.sort)[: view.top], columns(by))
 
 
-def _report_text(report: Report, form: Format, view: View, top: int | None, output: Path | None) -> str:
-    from neural_cost.render.delimited import to_csv, to_markdown
-    from neural_cost.render.grouping import columns, rows
-    from neural_cost.render.table import colour_wanted, report_table
+def _report_data(report: Report, found: Verification | None, view: View) -> dict[str, Any]:
+    from neural_cost.analyzer.tables.rows import rows
 
     data = report.to_dict()
-    if form is Format.JSON:
-        return json.dumps(data, indent=1)
-    if form is Format.TABLE:
-        return report_table(data, view, colour=output is None and colour_wanted())
-    by = view.by or By.NODE
-    found = rows(data["nodes"], by, view.depth, view.sort)[:top]
-    return (to_csv if form is Format.CSV else to_markdown)(found, columns(by))
+    if view.by is not None:
+        shown = rows(report.nodes, view.by, view.depth, view.sort)[: view.top]
+        data["view"] = {"by": view.by.value, "depth": view.depth, "sort": view.sort.value, "rows": shown}
+    return data if found is None else data | {"verification": found.to_dict()}
 
 
-def _devices_text(devices: list[Device], form: Format, *, single: bool, output: Path | None) -> str:
+def _table(report: Report, found: Verification | None, view: View, *, colour: bool) -> str:
+    from neural_cost.analyzer.tables.blocks import Paragraph
+    from neural_cost.analyzer.tables.summary import summary
+    from neural_cost.analyzer.tables.text import to_text
+
+    ran = [] if found is None else [Paragraph(line) for line in str(found).splitlines()]
+    return to_text([*summary(report, view), *ran], colour=colour)
+
+
+def _delimited(form: Format, found: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
     from neural_cost.render.delimited import to_csv, to_markdown
+
+    return (to_csv if form is Format.CSV else to_markdown)(found, names)
+
+
+def _devices_text(devices: Sequence[Device], form: Format, *, single: bool, notes: bool, colour: bool) -> str:
     from neural_cost.render.devices import COLUMNS, device_rows, device_table
-    from neural_cost.render.table import colour_wanted
 
     if form is Format.JSON:
         records = [device.to_dict() for device in devices]
         return json.dumps(records[0] if single else records, indent=1)
     if form is Format.TABLE:
-        return device_table(devices, notes=single, colour=output is None and colour_wanted())
-    return (to_csv if form is Format.CSV else to_markdown)(device_rows(devices), COLUMNS)
-
-
-def _split(text: str) -> tuple[str, str]:
-    name, equals, value = text.rpartition("=")
-    if not equals or not name:
-        raise typer.BadParameter(f'"{text}" is not of the form NAME=SIZE.')
-    return name, value
-
-
-def _run_rules(file: Path) -> None:
-    """Run a user's own rules, which register themselves."""
-    import runpy
-
-    if not file.is_file():
-        raise typer.BadParameter(f"{file} does not exist; give a Python file with rules.")
-    try:
-        runpy.run_path(str(file), run_name=file.stem)
-    except Exception as error:
-        _fail(f"{file} failed: {type(error).__name__}: {error}; --debug shows where.", 2)
-
-
-def _trips(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise typer.BadParameter(f'"{name}" cannot run {text} times: trips are a whole number.')
-    return int(text)
-
-
-def _size(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or int(text) < 1:
-        raise typer.BadParameter(f'"{name}" cannot be {text}: a size is a positive whole number.')
-    return int(text)
+        return device_table(devices, notes=notes, colour=colour)
+    return _delimited(form, device_rows(devices), COLUMNS)

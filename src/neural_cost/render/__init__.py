@@ -1,1 +1,1 @@
-"""Reports as text: tables for people, CSV and Markdown for programs and documents."""
+"""Results on their way out: CSV and Markdown, tables of devices, stdout and files."""

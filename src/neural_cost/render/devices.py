@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
-from neural_cost.render.table import draw, grid
-from neural_cost.render.text import clean
+from neural_cost.analyzer.tables.blocks import Grid, Heading, Paragraph
+from neural_cost.analyzer.tables.text import to_text
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.device import Device
@@ -41,15 +39,18 @@ def device_table(devices: Sequence[Device], *, notes: bool, colour: bool) -> str
         ]
         for device in devices
     ]
-    table = grid("Peak TFLOP/s by type, datasheet", ["device", *used, "GB/s", "GiB"], lines)
-    return draw([table, *(Text(clean(line)) for line in _remarks(devices) if notes)], colour=colour)
+    rare_first = [Heading(kind, drop=TYPES.index(kind)) for kind in used]
+    headings = [Heading("device", "name"), *rare_first, Heading("GB/s"), Heading("GiB", drop=1)]
+    grid = Grid("Peak TFLOP/s by type, datasheet", headings, lines)
+    return to_text([grid, *(remark for device in devices if notes for remark in _remarks(device))], colour=colour)
 
 
-def _remarks(devices: Sequence[Device]) -> list[str]:
+def _remarks(device: Device) -> list[Paragraph]:
     return [
-        line
-        for device in devices
-        for line in (f"source: {device.source}", f"confidence: {device.confidence}", *device.notes)
+        Paragraph(f"{device.name}", "title"),
+        Paragraph(f"  source: {device.source}"),
+        Paragraph(f"  confidence: {device.confidence}"),
+        *(Paragraph(f"  {note}", "quiet") for note in device.notes),
     ]
 
 

@@ -41,6 +41,7 @@ def clean(text: str) -> str:
 def _prefixed(value: int | None, units: tuple[tuple[str, int], ...], bare: str, least: bool) -> str:
     if value is None:
         return UNKNOWN
-    unit, scale = next(((unit, scale) for unit, scale in units if value >= scale), (bare, 1))
+    fits = (each for each in units if round(1000 * value / each[1], 2) >= 1000)  # 999,999 is no 1000.00 K
+    unit, scale = next(fits, (bare, 1))
     number = f"{value / scale:.2f}" if scale > 1 else str(value)
     return f"{'>= ' if least else ''}{number} {unit}".rstrip()

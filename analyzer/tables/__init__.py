@@ -1,0 +1,1 @@
+"""A report as rows, and as text and HTML for people."""

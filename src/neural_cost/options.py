@@ -1,0 +1,89 @@
+"""What users write after options, and which options fit each other."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import typer
+
+from neural_cost.analyzer.tables.view import By, View
+
+
+class Sizes(NamedTuple):
+    """Sizes that a user gives where the graph does not tell."""
+
+    dims: dict[str, int]
+    shapes: dict[str, list[int]]
+    trips: dict[str, int]
+
+
+def dims_of(texts: Sequence[str] | None) -> dict[str, int]:
+    """Sizes by name, of NAME=SIZE."""
+    return {name: _size(name, size) for name, size in map(_split, texts or [])}
+
+
+def shapes_of(texts: Sequence[str] | None) -> dict[str, list[int]]:
+    """Shapes by input, of INPUT=8x3x224x224."""
+    return {name: [_size(name, part) for part in sizes.split("x")] for name, sizes in map(_split, texts or [])}
+
+
+def trips_of(texts: Sequence[str] | None) -> dict[str, int]:
+    """Trip counts by node, of LOOP=N."""
+    return {name: _trips(name, count) for name, count in map(_split, texts or [])}
+
+
+def check_view(view: View, form: str, *, sorted_: bool) -> None:
+    """Refuse options of rows where no rows are shown."""
+    rows = view.by is not None or view.top is not None or sorted_
+    if view.quiet and view.verbose:
+        raise typer.BadParameter("--quiet and --verbose exclude each other.")
+    if view.depth is not None and view.by is not By.MODULE:
+        raise typer.BadParameter("--depth needs --by module.")
+    if view.quiet and form == "table" and rows:
+        raise typer.BadParameter("--quiet shows no rows: leave out --by, --top and --sort, or --quiet.")
+    if form == "json" and rows and view.by is None:
+        raise typer.BadParameter("--top and --sort are of rows, which JSON has with --by.")
+
+
+def run_rules(file: Path) -> None:
+    """Run a user's own rules, which register themselves."""
+    import runpy
+
+    if not file.is_file():
+        raise typer.BadParameter(f"{file} does not exist; give a Python file with rules.")
+    try:
+        runpy.run_path(str(file), run_name=file.stem)
+    except Exception as error:
+        fail(f"{file} failed: {type(error).__name__}: {error}; --debug shows where.", 2)
+
+
+def fail(message: str, code: int) -> None:
+    """End with one sentence; --debug adds the traceback."""
+    if "--debug" in sys.argv:
+        import traceback
+
+        traceback.print_exc()
+    typer.echo(message, err=True)
+    sys.exit(code)
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, equals, value = text.rpartition("=")
+    if not equals or not name:
+        raise typer.BadParameter(f'"{text}" is not of the form NAME=SIZE.')
+    return name, value
+
+
+def _trips(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise typer.BadParameter(f'"{name}" cannot run {text} times: trips are a whole number.')
+    return int(text)
+
+
+def _size(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or int(text) < 1:
+        raise typer.BadParameter(f'"{name}" cannot be {text}: a size is a positive whole number.')
+    return int(text)
