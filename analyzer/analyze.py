@@ -11,9 +11,11 @@ import onnx_ir as ir
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.device_table import find_device
 from neural_cost.analyzer.dimensions import Binding, bind
+from neural_cost.analyzer.formulas import Ends
 from neural_cost.analyzer.load import Model, load, paused_gc
 from neural_cost.analyzer.node import Tensor
-from neural_cost.analyzer.parameters import distinct, parameters
+from neural_cost.analyzer.opened import Opened
+from neural_cost.analyzer.parameters import Weight, distinct, parameters
 from neural_cost.analyzer.records import ModelInfo, node_record
 from neural_cost.analyzer.report import Causal, Report, cover, total
 from neural_cost.analyzer.roofline import Bound, Work, bounds, kernel_bound
@@ -63,18 +65,29 @@ def analyze(
         walk = Walk(inference, causal_half=causal == "half")
         nodes = walk.model()
     weights = parameters(nodes)
-    inputs = _views(walk, (value for value in model.ir.graph.inputs if value.name in binding.inputs))
-    sources = {name: weight.stored for name, weight in weights.items()} | {tensor.name: tensor for tensor in inputs}
-    moved, all_known = compulsory_bytes(nodes, sources, _views(walk, dict.fromkeys(model.ir.graph.outputs)))
+    ends = _ends(model, binding, walk, weights)
+    moved, all_known = compulsory_bytes(nodes, ends.sources, ends.outputs)
+
+    def again(sizes: Mapping[str, int]) -> Report:
+        more = {**(dims or {}), **sizes}
+        return analyze(path, more, shapes, on, trips=trips, data_dependent=data_dependent, causal=causal)
+
     return Report(
         _describe(model, binding, inference, nodes),
-        total(nodes, distinct(weights.values()), moved if all_known else None),
+        total(nodes, ends.weights, moved if all_known else None),
         cover(nodes),
         [node_record(node, weights, _bound(node, on), bounded=on is not None) for node in nodes],
         [] if on is None else [_bounds(nodes, moved, on)],
         model.notes + walk.notes,
         causal,
+        Opened(inference, nodes, ends, again),
     )
+
+
+def _ends(model: Model, binding: Binding, walk: Walk, weights: Mapping[str, Weight]) -> Ends:
+    inputs = _views(walk, (value for value in model.ir.graph.inputs if value.name in binding.inputs))
+    sources = {name: weight.stored for name, weight in weights.items()} | {tensor.name: tensor for tensor in inputs}
+    return Ends(distinct(weights.values()), inputs, sources, _views(walk, dict.fromkeys(model.ir.graph.outputs)))
 
 
 def _describe(model: Model, binding: Binding, inference: Inference, nodes: Sequence[NodeCost]) -> ModelInfo:

@@ -27,6 +27,7 @@ class Binding:
         found: sizes that a user gave by `tensor:axis` for what nodes make: only a run would find them.
         given: whether a user gave sizes.
         overrides: whether one of them replaces a size that the file fixes.
+        declared: each input's shape with the names of its open dimensions, whoever gives their sizes.
     """
 
     inputs: dict[str, tuple[int, ...] | None]
@@ -38,6 +39,7 @@ class Binding:
     found: dict[str, int]
     given: bool
     overrides: bool
+    declared: Mapping[str, Sequence[int | str]]
 
     def assuming(self, sizes: Mapping[str, int]) -> Binding:
         """The same with other sizes, by symbol, for the dimensions that nobody gave."""
@@ -90,7 +92,13 @@ def bind(model: Model, dims: Mapping[str, int], shapes: Mapping[str, Sequence[in
         {name: dims[name] for name in made},
         bool(dims or shapes),
         overrides,
+        {name: _names_of(name, value) for name, value in inputs.items() if value.shape is not None},
     )
+
+
+def _names_of(name: str, value: ir.Value) -> tuple[int | str, ...]:
+    pairs = enumerate(value.shape or ())
+    return tuple(dim if isinstance(dim, int) else dim_name(name, axis, dim) for axis, dim in pairs)
 
 
 def _derived(names: Mapping[str, None], values: Mapping[str, int], used: Mapping[str, int]) -> dict[str, int]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
+
+PLAIN_NAME = re.compile(r"[^\W\d][\w.:/]*")
 
 
 class Formula:
@@ -41,7 +44,7 @@ class Formula:
 
 
 def power(formula: Formula, name: str) -> int | None:
-    """The highest power of a dimension in a formula, roundings aside; None where there is no such power."""
+    """The highest power of a dimension in a formula, roundings and maxima aside; None where there is none."""
     import sympy
 
     polynomial = _without_rounding(formula.expression)
@@ -75,9 +78,31 @@ def _without_rounding(expression: Any) -> Any:
     import sympy
 
     expression = sympy.sympify(expression)
-    return sympy.expand(
-        expression.replace(sympy.floor, lambda inner: inner).replace(sympy.ceiling, lambda inner: inner)
-    )
+    for rounded in (sympy.floor, sympy.ceiling):
+        expression = expression.replace(rounded, lambda inner: inner)
+    return sympy.expand(expression.replace(sympy.Max, sympy.Add).replace(sympy.Min, _slowest))
+
+
+def _slowest(*terms: Any) -> Any:
+    """Of the terms of a minimum the one that grows least."""
+    return min(terms, key=lambda term: (len(term.free_symbols), str(term)))
+
+
+def at_least_zero(expression: Any) -> Any:
+    """An expression, or 0 where it is less; as it is where that cannot be, so that formulas stay readable."""
+    if isinstance(expression, int):
+        return max(0, expression)
+    import sympy
+
+    expanded = sympy.expand(expression)
+    least = expanded
+    for minimum in expanded.atoms(sympy.Min):
+        largest = next((term for term in minimum.args if term.is_number), None)
+        rises = expanded.coeff(minimum).is_nonnegative
+        if rises is None or (not rises and largest is None):
+            return sympy.Max(0, expression)
+        least = least.subs(minimum, 0 if rises else largest)
+    return expanded if least.is_nonnegative else sympy.Max(0, expression)
 
 
 def _readable(expression: Any) -> str:
@@ -86,14 +111,26 @@ def _readable(expression: Any) -> str:
     expanded = sympy.expand(sympy.sympify(expression))
     symbols = sorted(expanded.free_symbols, key=lambda each: each.name)
     if not symbols or not expanded.is_polynomial(*symbols):
-        return str(sympy.factor_terms(expanded))
+        return _written(sympy.factor_terms(expanded))
     terms = sympy.Poly(expanded, *symbols)
     least = [min(powers) for powers in zip(*terms.monoms(), strict=True)]
     common = sympy.Mul(*[symbol**power for symbol, power in zip(symbols, least, strict=True)])
     rest = sympy.expand(expanded / common)
     if common == 1 or not isinstance(rest, sympy.Add):
-        return str(expanded)
-    return f"{common}*({rest})"
+        return _written(expanded)
+    return f"{_written(common)}*({_written(rest)})"
+
+
+def _written(expression: Any) -> str:
+    """An expression as text; names that could be read as arithmetic stand in quotes."""
+    from sympy.printing.str import StrPrinter
+
+    class Printer(StrPrinter):  # type: ignore[misc]  # sympy has no types
+        def _print_Symbol(self, symbol: Any) -> str:
+            return symbol.name if PLAIN_NAME.fullmatch(symbol.name) else f'"{symbol.name}"'
+
+    text: str = Printer().doprint(expression)
+    return text
 
 
 def _compile(expression: Any, names: Sequence[str]) -> Callable[..., Any]:

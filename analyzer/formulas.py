@@ -6,17 +6,26 @@ must be those of the report: a node where they are not has no formula, and neith
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from neural_cost.analyzer.cost import COUNTS, NOTHING, Cost, Dim
 from neural_cost.analyzer.expressions import Formula, overtakes, power
 from neural_cost.analyzer.node import Node, Tensor, Unknown
+from neural_cost.analyzer.parameters import Weight
+from neural_cost.analyzer.records import Totals
 from neural_cost.analyzer.rules.registry import lookup
+from neural_cost.analyzer.traffic import compulsory_bytes
 from neural_cost.analyzer.walk import NodeCost
 
-TOTALS = ("macs", "flops", "other_flops", "special_ops", "traffic_bytes")
+TOTALS = {
+    "macs": "macs",
+    "flops": "flops",
+    "other_flops": "other_flops",
+    "special_ops": "special_ops",
+    "per_op_bytes": "traffic_bytes",
+}  # of the totals: of a cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +47,24 @@ class Growth:
 
 
 @dataclass(frozen=True, slots=True)
+class Ends:
+    """What compulsory traffic is made of: weights, graph inputs and outputs; `sources` are those that nodes read."""
+
+    weights: Sequence[Weight]
+    inputs: Sequence[Tensor]
+    sources: Mapping[str, Tensor]
+    outputs: Sequence[Tensor]
+
+
+@dataclass(frozen=True, slots=True)
 class Formulas:
     """Formulas of a model's totals and nodes.
 
     Attributes:
         names: open dimensions, in the order of the model.
-        totals: macs, flops, other_flops, special_ops, traffic_bytes (per op); empty where a node has no formula, or
-            runs no one knows how often.
-        macs_by_type, flops_by_type: the same by compute type.
+        totals: by the names of `Totals`; empty where a node has no formula, or runs no one knows how often.
+        by: the totals by type and kind: "macs_by_type", "flops_by_type", "flops_by_kind".
+        parameters, parameter_bytes: they do not depend on dimensions.
         nodes: for each node of the report the formulas of one execution, and of its repeats; None where it has none.
         missing: names of the nodes without a formula.
         growth: how the totals grow, by dimension.
@@ -53,39 +72,67 @@ class Formulas:
 
     names: Sequence[str]
     totals: Mapping[str, Formula]
-    macs_by_type: Mapping[str, Formula]
-    flops_by_type: Mapping[str, Formula]
+    by: Mapping[str, Mapping[str, Formula]]
+    parameters: int
+    parameter_bytes: int
     nodes: Sequence[Mapping[str, Formula] | None]
     missing: Sequence[str]
     growth: Sequence[Growth]
 
+    def at(self, sizes: Mapping[str, int]) -> Totals:
+        """The totals at these sizes, one for each name; there must be totals."""
+        counts: dict[str, Any] = {name: formula(sizes) for name, formula in self.totals.items()}
+        counts.setdefault("compulsory_bytes", None)
+        for name, each in self.by.items():
+            counts[name] = {kind: count for kind, formula in each.items() if (count := formula(sizes))}
+        return Totals(complete=True, parameters=self.parameters, parameter_bytes=self.parameter_bytes, **counts)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data: formulas as text."""
+        texts = {name: str(formula) for name, formula in self.totals.items()}
+        per_op = texts.pop("per_op_bytes", None)
         return {
             "dims": list(self.names),
-            **{name: str(formula) for name, formula in self.totals.items()},
+            **texts,
+            **({"traffic_bytes": per_op, "parameters": str(self.parameters)} if per_op is not None else {}),
             "missing": list(self.missing),
             "growth": [each.to_dict() for each in self.growth],
         }
 
 
-def formulas(nodes: Sequence[NodeCost], names: Sequence[str], sizes: Mapping[str, int]) -> Formulas:
+def formulas(nodes: Sequence[NodeCost], names: Sequence[str], sizes: Mapping[str, int], ends: Ends) -> Formulas:
     """Find the formulas of nodes whose numbers were found at these sizes of the open dimensions."""
     finder = _Finder(names, sizes)
     pairs = [(node, finder.of(node)) for node in nodes]
     missing = [node.node.name for node, cost in pairs if cost is None]
-    parts = [(cost, node.open_repeats) for node, cost in pairs if cost is not None and node.open_repeats is not None]
+    parts = [
+        _Part(node.kind, cost, node.open_repeats)
+        for node, cost in pairs
+        if cost is not None and node.open_repeats is not None
+    ]
     whole = len(parts) == len(pairs)
     totals = _totals(parts, names) if whole else {}
+    if whole and (least := _compulsory(pairs, ends, finder)) is not None:
+        totals["compulsory_bytes"] = least
     return Formulas(
         names,
         totals,
-        _by_type(parts, names, "macs_by_type") if whole else {},
-        _by_type(parts, names, "flops_by_type") if whole else {},
+        _by(parts, names) if whole else {},
+        sum(weight.elements for weight in ends.weights),
+        sum(weight.stored.bytes for weight in ends.weights),
         [None if cost is None else finder.each(cost, node.open_repeats) for node, cost in pairs],
         missing,
         [_growth(name, totals, sizes) for name in names] if totals else [],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A node's part of the totals."""
+
+    kind: str
+    cost: Cost
+    repeats: Dim
 
 
 class _Finder:
@@ -153,16 +200,44 @@ def _likeness(node: Node) -> Any:
     return (*head, tuple(map(seen, node.inputs)), tuple(map(seen, node.outputs)))
 
 
-def _totals(parts: Iterable[tuple[Cost, Dim]], names: Sequence[str]) -> dict[str, Formula]:
-    parts = list(parts)
-    return {name: _sum(((getattr(cost, name), times) for cost, times in parts), names) for name in TOTALS}
+def _compulsory(pairs: Iterable[tuple[NodeCost, Cost | None]], ends: Ends, finder: _Finder) -> Formula | None:
+    """Compulsory traffic; None where it is not known whole, or its formula gives another number than the nodes do."""
+    pairs = list(pairs)
+    number, whole = compulsory_bytes([node for node, _ in pairs], ends.sources, ends.outputs)
+    opened = [replace(node, node=node.node.opened, cost=cost) for node, cost in pairs]
+    sources = {name: tensor.opened for name, tensor in ends.sources.items()}
+    try:
+        found, _ = compulsory_bytes(opened, sources, [tensor.opened for tensor in ends.outputs])
+    except (Unknown, TypeError):
+        return None
+    formula = finder.formula(found)
+    return formula if whole and formula(finder.sizes) == number else None
 
 
-def _by_type(parts: Iterable[tuple[Cost, Dim]], names: Sequence[str], which: str) -> dict[str, Formula]:
+def _totals(parts: Sequence[_Part], names: Sequence[str]) -> dict[str, Formula]:
+    return {
+        name: _sum(((getattr(part.cost, count), part.repeats) for part in parts), names)
+        for name, count in TOTALS.items()
+    }
+
+
+def _by(parts: Sequence[_Part], names: Sequence[str]) -> dict[str, dict[str, Formula]]:
+    """Totals by compute type, and FLOPs by kind of node."""
+    groups: dict[str, Callable[[_Part], Mapping[str, Dim]]] = {
+        "macs_by_type": lambda part: part.cost.macs_by_type,
+        "flops_by_type": lambda part: part.cost.flops_by_type,
+        "flops_by_kind": lambda part: {part.kind: part.cost.flops},
+    }
+    return {name: _grouped(parts, names, counts) for name, counts in groups.items()}
+
+
+def _grouped(
+    parts: Iterable[_Part], names: Sequence[str], counts: Callable[[_Part], Mapping[str, Dim]]
+) -> dict[str, Formula]:
     terms: dict[str, list[tuple[Any, Dim]]] = {}
-    for cost, times in parts:
-        for kind, count in getattr(cost, which).items():
-            terms.setdefault(kind, []).append((count, times))
+    for part in parts:
+        for kind, count in counts(part).items():
+            terms.setdefault(kind, []).append((count, part.repeats))
     return {kind: _sum(each, names) for kind, each in terms.items()}
 
 
@@ -178,4 +253,4 @@ def _sum(terms: Iterable[tuple[Any, Dim]], names: Sequence[str]) -> Formula:
 
 def _growth(name: str, totals: Mapping[str, Formula], sizes: Mapping[str, int]) -> Growth:
     macs = totals["macs"]
-    return Growth(name, power(macs, name), power(totals["traffic_bytes"], name), overtakes(macs, name, sizes))
+    return Growth(name, power(macs, name), power(totals["per_op_bytes"], name), overtakes(macs, name, sizes))

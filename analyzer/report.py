@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from neural_cost.analyzer.conditions import Range
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
+from neural_cost.analyzer.formulas import Formulas
+from neural_cost.analyzer.opened import Opened
 from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.records import Coverage, ModelInfo, NodeRecord, Totals
@@ -18,6 +21,7 @@ from neural_cost.analyzer.tables.rows import Row, columns, rows
 from neural_cost.analyzer.tables.summary import summary
 from neural_cost.analyzer.tables.text import to_text
 from neural_cost.analyzer.tables.view import By, Column, View
+from neural_cost.analyzer.tokens import Tokens, find_tokens
 from neural_cost.analyzer.walk import NodeCost
 
 if TYPE_CHECKING:
@@ -34,6 +38,7 @@ class Report(Record):
         bounds: lower bounds of its time, one for each device; empty without one.
         notes: what else a reader must know.
         causal: what of causal attention is counted.
+        opened: what is behind its formulas.
     """
 
     model: ModelInfo
@@ -42,10 +47,46 @@ class Report(Record):
     nodes: list[NodeRecord]
     bounds: list[Bound]
     notes: list[str]
-    causal: Causal = "full"
+    causal: Causal
+    opened: Opened = field(repr=False, compare=False)
+
+    def at(self, sizes: Mapping[str, int] | None = None, /, **named: int) -> Totals:
+        """The totals at other sizes of open dimensions, in microseconds where they have formulas.
+
+        `report.at(batch=8)`, or `report.at({"input:0": 8})` for a name that is no Python name.
+
+        Raises:
+            DimensionError: a dimension that the model lacks, or sizes that contradict the graph.
+        """
+        return self.opened.at({**(sizes or {}), **named})
+
+    @property
+    def formulas(self) -> Formulas:
+        """Totals and nodes as formulas of the dimensions that nobody gave, and how they grow."""
+        return self.opened.formulas
+
+    @property
+    def ranges(self) -> dict[str, Range]:
+        """Where the formulas hold, by dimension."""
+        return self.opened.ranges
+
+    @property
+    def tokens(self) -> Tokens | None:
+        """What this call means in tokens, for a model that reads a sequence."""
+        opened = self.opened
+        return find_tokens(
+            declared=opened.inference.binding.declared,
+            inputs=opened.ends.inputs,
+            outputs=opened.ends.outputs,
+            nodes=self.nodes,
+            totals=self.totals,
+            assumed=opened.names,
+            at=opened.at,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """JSON of the report."""
+        tokens = self.tokens
         return {
             "schema_version": 1,
             "tool": {"name": "neural-cost", "version": version("neural-cost")},
@@ -53,10 +94,30 @@ class Report(Record):
             "model": self.model.to_dict(),
             "totals": self.totals.to_dict(),
             "coverage": self.coverage.to_dict(),
-            "nodes": [node.to_dict() for node in self.nodes],
+            **({} if tokens is None else {"tokens": tokens.to_dict()}),
+            **self._formulas(),
+            "nodes": self._nodes(),
             "bounds": [bound.to_dict() for bound in self.bounds],
             "notes": self.notes,
         }
+
+    def _formulas(self) -> dict[str, Any]:
+        """The formulas of what is open; nothing where nothing is."""
+        if not self.opened.names:
+            return {}
+        ranges = {name: asdict(found) for name, found in self.ranges.items()}
+        return {"formulas": self.formulas.to_dict() | {"ranges": ranges}}
+
+    def _nodes(self) -> list[dict[str, Any]]:
+        """The nodes, with formulas of one execution and of their repeats where dimensions are open."""
+        plain = [node.to_dict() for node in self.nodes]
+        if not self.opened.names:
+            return plain
+        texts = [
+            None if found is None else {name: str(formula) for name, formula in found.items()}
+            for found in self.formulas.nodes
+        ]
+        return [node | {"formulas": text} for node, text in zip(plain, texts, strict=True)]
 
     def rows(self, by: By | str = By.NODE, depth: int | None = None, sort: Column | str = Column.INDEX) -> list[Row]:
         """Rows of a view: a node each, or sums over the nodes of an operator, module, function or call.

@@ -100,6 +100,9 @@ def _symbols(model: Model, binding: Binding, engine: Engine) -> Symbols:
         known = None if shape is None else [dim_of(dim) for dim in shape.dims]
         shapes[value] = None if known is None else tuple(known)
     times = {body.graph: body.times for bodies in engine.bodies.values() for body in bodies}
+    for node, bodies in engine.bodies.items():
+        if node.op_type == "If" and len(bodies) > 1:  # which of them runs depends on sizes
+            times.update(dict.fromkeys((body.graph for body in bodies), None))
     at = {str(binding.symbolic_dims[name]): binding.dims[name] for name in binding.assumed}
     return Symbols(shapes, values, times, at, binding.names | engine.names)
 

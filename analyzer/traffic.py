@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from neural_cost.analyzer.cost import Dim, maximum, minimum
+from neural_cost.analyzer.expressions import at_least_zero
 from neural_cost.analyzer.node import Node, Tensor, Unknown
 from neural_cost.analyzer.walk import NodeCost
 
@@ -58,7 +59,8 @@ def _read_of(node: NodeCost, source: Tensor) -> Dim:
             return source.bytes if node.node.op_type not in ("Shape", "Size") else 0
         if not _is_partly_read(node.node, source):
             return source.bytes
-        return maximum(0, source.bytes - maximum(0, node.node.read_bytes - node.cost.read_bytes))
+        read: Dim = at_least_zero(source.bytes - at_least_zero(node.node.read_bytes - node.cost.read_bytes))
+        return read
     except Unknown:
         return 0
 

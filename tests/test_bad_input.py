@@ -15,7 +15,6 @@ SECONDS_AT_MOST = 10
 MISUSE = {
     "dimension that the model lacks": (["--dim", "bacth=2"], "bacth"),
     "dimension that is no number": (["--dim", "batch=many"], "batch"),
-    "dimension of zero": (["--dim", "batch=0"], "batch"),
     "negative dimension": (["--dim", "batch=-1"], "batch"),
     "dimension without a value": (["--dim", "batch"], "batch"),
     "axis that the input lacks": (["--dim", "x:7=3"], "x"),

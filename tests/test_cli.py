@@ -125,3 +125,26 @@ def test_hardware(form, options, run):
     code, out, err = run("hardware", *options, "--format", form)
     assert (code, err) == (0, "")
     assert ("A100" in out) == bool(options)
+
+
+def test_symbolic_shows_formulas(run):
+    code, out, _ = run("analyze", DNN, "--symbolic")
+    assert code == 0
+    macs = 784 * 128 + 128 * 128 + 128 * 10
+    assert f"{macs}*batch" in out
+    assert "How it grows" in out
+    assert "linear" in out
+    _, out, _ = run("analyze", DNN, "--symbolic", "--dim", "batch=4")
+    assert "no dimension is open" in out
+
+
+@pytest.mark.parametrize("arguments", [("--format", "csv"), ("--by", "op")])
+def test_symbolic_is_refused_where_it_has_no_place(arguments, run):
+    code, _, err = run("analyze", DNN, "--symbolic", *arguments)
+    assert code == 2
+    assert "--symbolic" in err
+
+
+def test_a_size_may_be_zero(run):
+    code, out, _ = run("analyze", DNN, "--dim", "batch=0", "--format", "json")
+    assert (code, json.loads(out)["totals"]["macs"]) == (0, 0)

@@ -10,6 +10,7 @@ from neural_cost.analyzer.roofline import Bound
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
 from neural_cost.analyzer.tables.figures import count, seconds, share, size
 from neural_cost.analyzer.tables.rows import Row, rows, times
+from neural_cost.analyzer.tables.symbolic import symbolic, tokens
 from neural_cost.analyzer.tables.view import By, View
 
 if TYPE_CHECKING:
@@ -25,9 +26,14 @@ NAMES = {By.NODE: "node", By.OP: "operator", By.MODULE: "module", By.FUNCTION: "
 def summary(report: Report, view: View) -> list[Block]:
     """All that a table shows of a report."""
     parts: list[Block] = [*_head(report.model), _totals(report.totals)]
+    if (found := report.tokens) is not None:
+        parts += tokens(found)
     if not view.quiet:
         parts += [part for bound in report.bounds for part in _bound(bound)]
-        parts += [_rows(report, by, view) for by in ([view.by] if view.by else [By.NODE, By.OP])]
+        parts += (
+            [] if view.symbolic else [_rows(report, by, view) for by in ([view.by] if view.by else [By.NODE, By.OP])]
+        )
+    parts += symbolic(report, view) if view.symbolic else []
     notes = [Paragraph(note) for note in report.notes]
     return [*parts, Paragraph(""), *_coverage(report, verbose=view.verbose), *notes]
 

@@ -42,3 +42,4 @@ class View:
     sort: Column = Column.FLOPS
     quiet: bool = False
     verbose: bool = False
+    symbolic: bool = False

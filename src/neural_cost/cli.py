@@ -73,6 +73,7 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     data_dependent: Annotated[DataDependent, typer.Option(help="Sizes that only a run finds.")] = DataDependent.UNKNOWN,
     causal: Annotated[Causal, typer.Option(help="Causal attention: all products, or the half needed.")] = Causal.FULL,
     device: Annotated[str | None, typer.Option(help="Device to bound the time on; by default this CPU.")] = None,
+    symbolic: Annotated[bool, typer.Option("--symbolic", help="Counts as formulas of the open dimensions.")] = False,
     by: Annotated[By | None, typer.Option(help="What a row is. A table has nodes and operators without it.")] = None,
     depth: Annotated[int | None, typer.Option(help="How deep into modules, with --by module.", min=1)] = None,
     top: Annotated[int | None, typer.Option(help="How many rows; 10 in a table, else all.", min=1)] = None,
@@ -90,7 +91,7 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
         raise typer.BadParameter(
             "--verify compares with a run, where sizes are not the largest: leave --data-dependent out."
         )
-    view = View(by, depth, top, sort or Column.FLOPS, quiet, verbose)
+    view = View(by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic)
     check_view(view, form, sorted_=sort is not None)
     check(output, target, inputs, rules)
     sizes = Sizes(dims_of(dim), shapes_of(shape), trips_of(trips))

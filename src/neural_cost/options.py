@@ -44,6 +44,10 @@ def check_view(view: View, form: str, *, sorted_: bool) -> None:
         raise typer.BadParameter("--depth needs --by module.")
     if view.quiet and form == "table" and rows:
         raise typer.BadParameter("--quiet shows no rows: leave out --by, --top and --sort, or --quiet.")
+    if view.symbolic and form not in ("table", "json"):
+        raise typer.BadParameter("--symbolic is for tables and JSON.")
+    if view.symbolic and view.by not in (None, By.NODE):
+        raise typer.BadParameter("--symbolic shows nodes: leave out --by.")
     if form == "json" and rows and view.by is None:
         raise typer.BadParameter("--top and --sort are of rows, which JSON has with --by.")
 
@@ -84,6 +88,6 @@ def _trips(name: str, text: str) -> int:
 
 
 def _size(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or int(text) < 1:
-        raise typer.BadParameter(f'"{name}" cannot be {text}: a size is a positive whole number.')
+    if not (text.isascii() and text.isdigit()):
+        raise typer.BadParameter(f'"{name}" cannot be {text}: a size is a whole number from 0 up.')
     return int(text)

@@ -7,7 +7,6 @@ import pytest
 import neural_cost
 from neural_cost.analyzer.cost import COUNTS
 from neural_cost.analyzer.expressions import Formula, overtakes, power
-from neural_cost.analyzer.formulas import formulas
 from neural_cost.models import path
 from tests.corpus import practice_models
 
@@ -26,10 +25,6 @@ REPEATED = """g (float[steps, 2, 3] xs) => (float[steps, 2, 3] ys) {
 }"""
 
 
-def of(report):
-    return formulas([node.source for node in report.nodes], report.model.assumed_dims, report.model.dims)
-
-
 def written(text, folder):
     file = folder / "model.onnx"
     onnx.save(onnx.parser.parse_model(HEAD + text), file)
@@ -37,48 +32,48 @@ def written(text, folder):
 
 
 def test_the_terms_are_those_of_the_products(tmp_path):
-    found = of(neural_cost.analyze(written(SELF_ATTENTION, tmp_path)))
+    found = neural_cost.analyze(written(SELF_ATTENTION, tmp_path)).formulas
     # x w: batch * seq * 8 * 8; q t and s x: each batch * seq * seq * 8
     assert str(found.totals["macs"]) == "batch*seq*(16*seq + 64)"
     assert found.totals["macs"]({"batch": 2, "seq": 10}) == 2 * 10 * (16 * 10 + 64)
     assert [str(node["macs"]) for node in found.nodes] == [
         "64*batch*seq", "0", "8*batch*seq**2", "8*batch*seq**2"
     ]  # fmt: skip
-    assert str(found.macs_by_type["float32"]) == str(found.totals["macs"])
+    assert str(found.by["macs_by_type"]["float32"]) == str(found.totals["macs"])
 
 
 def test_growth_is_told(tmp_path):
-    batch, seq = of(neural_cost.analyze(written(SELF_ATTENTION, tmp_path))).growth
+    batch, seq = neural_cost.analyze(written(SELF_ATTENTION, tmp_path)).formulas.growth
     assert (batch.dim, batch.macs, batch.traffic_bytes, batch.quadratic_from) == ("batch", 1, 1, None)
     assert (seq.dim, seq.macs, seq.traffic_bytes) == ("seq", 2, 2)
     assert seq.quadratic_from == 64 // 16 + 1  # 16 seq**2 > 64 seq from seq = 5 on
 
 
 def test_some_dimensions_can_be_bound(tmp_path):
-    found = of(neural_cost.analyze(written(SELF_ATTENTION, tmp_path), dims={"batch": 3}))
+    found = neural_cost.analyze(written(SELF_ATTENTION, tmp_path), dims={"batch": 3}).formulas
     assert list(found.names) == ["seq"]
     assert str(found.totals["macs"]) == "seq*(48*seq + 192)"
 
 
 def test_odd_strides_stay_exact(tmp_path):
-    macs = of(neural_cost.analyze(written(STRIDED, tmp_path), dims={"batch": 1})).totals["macs"]
+    macs = neural_cost.analyze(written(STRIDED, tmp_path), dims={"batch": 1}).formulas.totals["macs"]
     rows = {3: 1, 4: 1, 5: 2, 8: 3, 9: 4}  # (H - 3) // 2 + 1, of 2 columns
     assert {height: macs({"H": height}) for height in rows} == {h: 2 * n * 2 * 9 for h, n in rows.items()}
 
 
 def test_repeats_are_formulas_too(tmp_path):
-    found = of(neural_cost.analyze(written(REPEATED, tmp_path)))
+    found = neural_cost.analyze(written(REPEATED, tmp_path)).formulas
     assert str(found.totals["other_flops"]) == "6*steps"
     assert str(found.nodes[1]["repeats"]) == "steps"
 
 
 def test_without_open_dimensions_formulas_are_numbers():
-    found = of(neural_cost.analyze(path("dnn"), dims={"batch": 4}))
+    found = neural_cost.analyze(path("dnn"), dims={"batch": 4}).formulas
     assert str(found.totals["macs"]) == str(4 * 118_016)
 
 
 def test_a_node_without_a_cost_leaves_no_total(tmp_path):
-    found = of(neural_cost.analyze(written("g (float[n, 3] x) => (float[a, b] y) { y = acme.Odd(x) }", tmp_path)))
+    found = neural_cost.analyze(written("g (float[n, 3] x) => (float[a, b] y) { y = acme.Odd(x) }", tmp_path)).formulas
     assert found.totals == {}
     assert list(found.missing) == ["0"]
 
@@ -121,13 +116,12 @@ def test_powers_and_crossings():
 
 def assert_at(file, open_report, sizes):
     """The formulas of an open report at some sizes are the counts of the report bound to them, node by node."""
-    found = of(open_report)
+    found = open_report.formulas
     if not found.totals:
         return 0
     bound = neural_cost.analyze(file, dims=sizes)
     assert bound.totals.complete
-    totals = {name: formula(sizes) for name, formula in found.totals.items()}
-    assert totals == {name: getattr(bound.totals, name, bound.totals.per_op_bytes) for name in totals}
+    assert open_report.at(sizes) == bound.totals
     for node, formula in zip(bound.nodes, found.nodes, strict=True):
         cost = node.source.cost
         assert {name: formula[name](sizes) for name in COUNTS} == {name: getattr(cost, name) for name in COUNTS}, node

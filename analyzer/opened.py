@@ -1,0 +1,85 @@
+"""What is behind the formulas of a report: found when somebody asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from neural_cost.analyzer.conditions import Condition, Range, broken, conditions, ranges
+from neural_cost.analyzer.errors import DimensionError
+from neural_cost.analyzer.formulas import Ends, Formulas, formulas
+from neural_cost.analyzer.records import Totals
+from neural_cost.analyzer.shapes import Inference, graphs_of
+from neural_cost.analyzer.walk import NodeCost
+
+if TYPE_CHECKING:
+    from neural_cost.analyzer.report import Report
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """The dimensions that a report leaves open, and what can be asked about them.
+
+    Attributes:
+        again: analyzes the same file with more sizes given.
+    """
+
+    inference: Inference
+    nodes: Sequence[NodeCost]
+    ends: Ends
+    again: Callable[[Mapping[str, int]], Report]
+
+    @property
+    def names(self) -> list[str]:
+        """Dimensions that nobody gave."""
+        return self.inference.binding.assumed
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """What they are taken as in the numbers."""
+        return {name: self.inference.binding.dims[name] for name in self.names}
+
+    @cached_property
+    def formulas(self) -> Formulas:
+        """Every count as a formula of them."""
+        return formulas(self.nodes, self.names, self.sizes, self.ends)
+
+    @cached_property
+    def ranges(self) -> dict[str, Range]:
+        """Where the formulas hold: for each dimension, the others as they are."""
+        found = ranges(self._conditions, self._by_symbol(self.sizes))
+        return {name: found[symbol] for name, symbol in self._symbols.items()}
+
+    def at(self, sizes: Mapping[str, int]) -> Totals:
+        """The totals at other sizes: from the formulas where there are any, otherwise from another analysis.
+
+        Raises:
+            DimensionError: a dimension that the model lacks, or sizes that contradict the graph.
+        """
+        evaluable = all(name in self._symbols and _is_size(size) for name, size in sizes.items())
+        if not evaluable or not self.formulas.totals:
+            return self.again(sizes).totals
+        full = {**self.sizes, **sizes}
+        if self._conditions and (wrong := broken(self._conditions, self._by_symbol(full))) is not None:
+            path = self.inference.engine.model.path
+            raise DimensionError(f"{path}: the sizes given contradict the graph at {wrong}; give others.")
+        return self.formulas.at(full)
+
+    @cached_property
+    def _conditions(self) -> list[Condition]:
+        return conditions(graphs_of(self.inference.engine.model.ir.graph), self.inference.symbols)
+
+    @cached_property
+    def _symbols(self) -> dict[str, str]:
+        """The symbol of each open dimension in the expressions of shapes."""
+        return {name: str(self.inference.binding.symbolic_dims[name]) for name in self.names}
+
+    def _by_symbol(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        return {symbol: sizes[name] for name, symbol in self._symbols.items()}
+
+
+def _is_size(size: object) -> bool:
+    """Whether formulas hold for a size at all: symbols stand for 1 and more."""
+    return isinstance(size, int) and not isinstance(size, bool) and size > 0
