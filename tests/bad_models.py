@@ -255,7 +255,7 @@ EITHER: dict[str, tuple[Maker, int]] = {
     "unknown operator": (of(lambda: plain("t = MatMul(x, w) y = NoSuchOperator(t)")), ONE_MATMUL),
 }
 
-UNKNOWN_DOMAIN = of(lambda: plain("t = MatMul(x, w) y = acme.Mystery(t)", header=OTHER_DOMAIN))
+UNKNOWN_DOMAIN = of(lambda: plain("t = MatMul(x, w) y = acme.Unheard(t)", header=OTHER_DOMAIN))
 OPEN_DIMENSION = of(
     lambda: onnx.parser.parse_model(f"""
     {HEADER} g (float[batch, k] x, float[2, 3] z) => (float[batch, 3] y) {WEIGHT} {{ y = MatMul(x, w) }}""")

@@ -102,7 +102,7 @@ def test_an_operator_of_an_unknown_domain_is_listed_and_left_out(tmp_path, run):
     assert not report["totals"]["complete"]
     assert report["totals"]["macs"] == 2 * 4 * 3  # the MatMul before it
     (uncounted,) = report["coverage"]["uncounted"]
-    assert (uncounted["domain"], uncounted["op_type"], uncounted["nodes"]) == ("acme", "Mystery", 1)
+    assert (uncounted["domain"], uncounted["op_type"], uncounted["nodes"]) == ("acme", "Unheard", 1)
     assert uncounted["why"]
     assert report["nodes"][1]["macs"] is None
 
@@ -110,7 +110,7 @@ def test_an_operator_of_an_unknown_domain_is_listed_and_left_out(tmp_path, run):
 def test_an_operator_of_an_unknown_domain_shows_in_the_table(tmp_path, run):
     code, out, _ = run("analyze", UNKNOWN_DOMAIN(tmp_path))
     assert code == 0
-    assert "Mystery" in out
+    assert "Unheard" in out
 
 
 def test_a_false_declaration_is_reported_and_not_trusted(tmp_path, run):

@@ -73,12 +73,12 @@ def test_incomplete_is_marked(tmp_path, run):
     _, out, _ = run("analyze", UNKNOWN_DOMAIN(tmp_path), "--dim", "batch=2")
     assert "INCOMPLETE" in out
     assert ">= 24" in out  # 2 x 4 x 3 MACs are known
-    assert "acme::Mystery x 1" in out
+    assert "acme::Unheard x 1" in out
 
 
 def test_unknown_is_an_empty_cell(tmp_path, run):
     _, out, _ = run("analyze", UNKNOWN_DOMAIN(tmp_path), "--format", "csv", "--by", "op")
-    (row,) = (row for row in parsed(out) if row["name"] == "acme::Mystery")
+    (row,) = (row for row in parsed(out) if row["name"] == "acme::Unheard")
     assert (row["macs"], row["unknown"]) == ("", "1")
 
 

@@ -19,7 +19,7 @@ g (float[2, 3] x) => (float[2, 3] y) <float[3] b = {1, 2, 3}> {
 MYSTERY = """<ir_version: 8, opset_import: ["": 17, "acme": 1]>
 g (float[2, 3] x) => (float[2, 3] y) <float[3] b = {1, 2, 3}> {
     a = Add(x, b)
-    y = acme.Mystery(a)
+    y = acme.Unheard(a)
 }"""
 
 
