@@ -8,10 +8,11 @@ from typing import Literal
 
 import onnx_ir as ir
 
+from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.device_table import find_device
 from neural_cost.analyzer.dimensions import Binding, bind
-from neural_cost.analyzer.load import Model, load, paused_gc
+from neural_cost.analyzer.load import Model, load
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.parameters import distinct, parameters
 from neural_cost.analyzer.records import ModelInfo, node_record

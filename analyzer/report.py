@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
@@ -13,7 +12,6 @@ from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.records import Coverage, ModelInfo, NodeRecord, Totals
 from neural_cost.analyzer.roofline import Bound
-from neural_cost.analyzer.tables.html import to_html
 from neural_cost.analyzer.tables.rows import Row, columns, rows
 from neural_cost.analyzer.tables.summary import summary
 from neural_cost.analyzer.tables.text import to_text
@@ -46,6 +44,8 @@ class Report(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON of the report."""
+        from importlib.metadata import version
+
         return {
             "schema_version": 1,
             "tool": {"name": "neural-cost", "version": version("neural-cost")},
@@ -93,6 +93,8 @@ class Report(Record):
 
     def _repr_html_(self) -> str:
         """The same for a notebook."""
+        from neural_cost.analyzer.tables.html import to_html
+
         return to_html(summary(self, View()))
 
 
