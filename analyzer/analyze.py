@@ -23,6 +23,7 @@ from neural_cost.analyzer.traffic import compulsory_bytes
 from neural_cost.analyzer.walk import NodeCost, Walk
 
 
+@paused_gc()
 def analyze(
     path: str | os.PathLike[str],
     dims: Mapping[str, int] | None = None,
@@ -53,16 +54,15 @@ def analyze(
     """
     on = find_device(device) if isinstance(device, str) else device
     tell = progress or (lambda stage: None)
-    with paused_gc():
-        tell(f"reading {os.fspath(path)}")
-        model = load(path)
-        binding = bind(model, dims or {}, shapes or {})
-        tell(f"shapes of {len(model.ir.graph):,} nodes")
-        inference = infer(model, binding, trips or {}, upper=data_dependent == "upper")
-        binding = inference.binding
-        tell(f"costs of {len(model.ir.graph):,} nodes")
-        walk = Walk(inference, causal_half=causal == "half")
-        nodes = walk.model()
+    tell(f"reading {os.fspath(path)}")
+    model = load(path)
+    binding = bind(model, dims or {}, shapes or {})
+    tell(f"shapes of {len(model.ir.graph):,} nodes")
+    inference = infer(model, binding, trips or {}, upper=data_dependent == "upper")
+    binding = inference.binding
+    tell(f"costs of {len(model.ir.graph):,} nodes")
+    walk = Walk(inference, causal_half=causal == "half")
+    nodes = walk.model()
     weights = parameters(nodes)
     inputs = _views(walk, (value for value in model.ir.graph.inputs if value.name in binding.inputs))
     sources = {name: weight.stored for name, weight in weights.items()} | {tensor.name: tensor for tensor in inputs}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
 from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.record import Record
@@ -42,6 +43,7 @@ class Report(Record):
     notes: list[str]
     causal: Causal = "full"
 
+    @paused_gc()
     def to_dict(self) -> dict[str, Any]:
         """JSON of the report."""
         from importlib.metadata import version
