@@ -8,11 +8,12 @@ from typing import Literal
 
 import onnx_ir as ir
 
+from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.device_table import find_device
 from neural_cost.analyzer.dimensions import Binding, bind
 from neural_cost.analyzer.formulas import Ends
-from neural_cost.analyzer.load import Model, load, paused_gc
+from neural_cost.analyzer.load import Model, load
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.opened import Opened
 from neural_cost.analyzer.parameters import Weight, distinct, parameters
@@ -24,6 +25,7 @@ from neural_cost.analyzer.traffic import compulsory_bytes
 from neural_cost.analyzer.walk import NodeCost, Walk
 
 
+@paused_gc()
 def analyze(
     path: str | os.PathLike[str],
     dims: Mapping[str, int] | None = None,
@@ -54,16 +56,15 @@ def analyze(
     """
     on = find_device(device) if isinstance(device, str) else device
     tell = progress or (lambda stage: None)
-    with paused_gc():
-        tell(f"reading {os.fspath(path)}")
-        model = load(path)
-        binding = bind(model, dims or {}, shapes or {})
-        tell(f"shapes of {len(model.ir.graph):,} nodes")
-        inference = infer(model, binding, trips or {}, upper=data_dependent == "upper")
-        binding = inference.binding
-        tell(f"costs of {len(model.ir.graph):,} nodes")
-        walk = Walk(inference, causal_half=causal == "half")
-        nodes = walk.model()
+    tell(f"reading {os.fspath(path)}")
+    model = load(path)
+    binding = bind(model, dims or {}, shapes or {})
+    tell(f"shapes of {len(model.ir.graph):,} nodes")
+    inference = infer(model, binding, trips or {}, upper=data_dependent == "upper")
+    binding = inference.binding
+    tell(f"costs of {len(model.ir.graph):,} nodes")
+    walk = Walk(inference, causal_half=causal == "half")
+    nodes = walk.model()
     weights = parameters(nodes)
     ends = _ends(model, binding, walk, weights)
     moved, all_known = compulsory_bytes(nodes, ends.sources, ends.outputs)

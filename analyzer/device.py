@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import Any, Literal
 
 from neural_cost.analyzer.compute_type import WIDTHS, ceiling
 from neural_cost.analyzer.errors import DeviceError
+from neural_cost.analyzer.record import Record
 
 DeviceKind = Literal["datasheet", "measured"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Device:
+class Device(Record):
     """A device's peaks. What is unknown is absent; a figure of 0 is refused.
 
     Attributes:
@@ -95,7 +95,3 @@ class Device:
         rate = self.memory_bandwidth
         memory = f"{rate / 1e9:.4g} GB/s" if rate is not None else "bandwidth unknown"
         return f"{self.name} ({self.type}, {self.kind}): {compute}; {memory}"
-
-    def _repr_html_(self) -> str:
-        """The line for a notebook."""
-        return f"<pre>{escape(str(self))}</pre>"

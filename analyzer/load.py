@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,18 +30,6 @@ class Model:
     def opset(self) -> int:
         """Version of the default domain."""
         return self.ir.opset_imports.get("", 1)
-
-
-@contextmanager
-def paused_gc() -> Iterator[None]:
-    """Hold the cyclic garbage collector: it walks the growing graph again and again, which is quadratic."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def load(path: str | os.PathLike[str]) -> Model:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 
@@ -21,6 +20,8 @@ class Record:
 
     def _repr_html_(self) -> str:
         """The lines for a notebook."""
+        from html import escape
+
         return f"<pre>{escape(str(self))}</pre>"
 
 

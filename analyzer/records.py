@@ -20,7 +20,7 @@ class ModelInfo(Record):
     Attributes:
         nodes: how many there are, those of bodies and of each call of a function among them.
         dims: sizes of open dimensions, those that were assumed too.
-        assumed_dims: those of them that nobody gave, and that are taken as 1.
+        assumed_dims: those of them that nobody gave: taken is the least that fits, which is mostly 1.
         false_shapes: what the file declares and inference contradicts.
     """
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.conditions import Range
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
 from neural_cost.analyzer.formulas import Formulas
@@ -16,7 +16,6 @@ from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.records import Coverage, ModelInfo, NodeRecord, Totals
 from neural_cost.analyzer.roofline import Bound
-from neural_cost.analyzer.tables.html import to_html
 from neural_cost.analyzer.tables.rows import Row, columns, rows
 from neural_cost.analyzer.tables.summary import summary
 from neural_cost.analyzer.tables.text import to_text
@@ -84,8 +83,11 @@ class Report(Record):
             at=opened.at,
         )
 
+    @paused_gc()
     def to_dict(self) -> dict[str, Any]:
         """JSON of the report."""
+        from importlib.metadata import version
+
         tokens = self.tokens
         return {
             "schema_version": 1,
@@ -154,6 +156,8 @@ class Report(Record):
 
     def _repr_html_(self) -> str:
         """The same for a notebook."""
+        from neural_cost.analyzer.tables.html import to_html
+
         return to_html(summary(self, View()))
 
 

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Literal
 
 from neural_cost.analyzer.device import Device, DeviceKind
+from neural_cost.analyzer.record import Record
 
 LimitedBy = Literal["compute", "memory", "unknown"]
 
@@ -81,7 +81,7 @@ class KernelBound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
+class Bound(Record):
     """Lower bounds of a model's time on a device, in seconds; None where nothing that it needs is known.
 
     Attributes:
@@ -126,10 +126,6 @@ class Bound:
         left_out = f"; left out: {', '.join(self.missing)}" if self.missing else ""
         state = "cold, " if self.cold else ""
         return f"{self.device} ({state}{self.kind}): {parts or 'unknown'}; limited by {self.limited_by}{left_out}"
-
-    def _repr_html_(self) -> str:
-        """The line for a notebook."""
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 def kernel_bound(work: Work, device: Device) -> KernelBound:

@@ -10,8 +10,6 @@ from pathlib import Path
 from neural_cost.analyzer.cpu import cpu_device
 from neural_cost.analyzer.cpu_info import CoreGroup, CpuInfo
 from neural_cost.analyzer.device import Device
-from neural_cost.runtime.linux_cpu import linux_cpu
-from neural_cost.runtime.macos_cpu import macos_cpu, read_sysctl
 
 
 def local_device() -> Device:
@@ -22,9 +20,14 @@ def local_device() -> Device:
 def detect_cpu() -> CpuInfo:
     """Read what this machine says of its CPU. What it does not say is None; this never fails and starts no load."""
     if sys.platform == "linux":
+        from neural_cost.runtime.linux_cpu import linux_cpu
+
         return linux_cpu(_read, os.sched_getaffinity(0), platform.machine())
-    if sys.platform == "darwin" and (values := read_sysctl()):
-        return macos_cpu(values)
+    if sys.platform == "darwin":
+        from neural_cost.runtime.macos_cpu import macos_cpu, read_sysctl
+
+        if values := read_sysctl():
+            return macos_cpu(values)
     return _other_cpu()
 
 

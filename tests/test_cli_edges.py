@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -221,6 +222,11 @@ def test_quick_work_shows_nothing(monkeypatch):
         progress("reading")
     time.sleep(0.05)
     assert progress._status is None
+
+
+def test_the_collector_works_again_after_a_command(run):
+    assert run("analyze", DNN)[0] == 0
+    assert gc.isenabled()
 
 
 def test_analysis_tells_its_stages():

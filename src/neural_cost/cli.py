@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import json
 import sys
 from collections.abc import Sequence
@@ -131,6 +133,7 @@ def main() -> None:
     """Run the command; what escapes that is not meant for the user is a fault of this program, and is said to be."""
     from neural_cost.analyzer.errors import NeuralCostError
 
+    atexit.register(gc.freeze)  # else the interpreter searches all modules for garbage before it ends: 0.1 s
     try:
         app()
     except KeyboardInterrupt:
@@ -161,8 +164,10 @@ def _analyzed(
     causal: Causal,
     progress: Progress,
 ) -> Report:
-    from neural_cost import analyze as run
+    from neural_cost.analyzer.collector import paused_gc
 
+    with paused_gc():  # sympy alone makes 100,000 objects
+        from neural_cost import analyze as run
     return run(
         target,
         sizes.dims,

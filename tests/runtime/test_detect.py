@@ -144,5 +144,5 @@ def test_a_platform_without_files_still_has_threads(monkeypatch):
 
 def test_macos_without_sysctl_falls_back(monkeypatch):
     monkeypatch.setattr(detect.sys, "platform", "darwin")
-    monkeypatch.setattr(detect, "read_sysctl", dict)
+    monkeypatch.setattr("neural_cost.runtime.macos_cpu.read_sysctl", dict)
     assert detect.detect_cpu().groups[0].clock is None
