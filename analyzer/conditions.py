@@ -7,7 +7,7 @@ into their inputs, operands broadcast, inner dimensions are equal. A check that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
@@ -15,6 +15,7 @@ import onnx_ir as ir
 
 from neural_cost.analyzer.expressions import Formula
 from neural_cost.analyzer.node import Dims
+from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.shape_checks import contradiction
 from neural_cost.analyzer.views import Symbols
 
@@ -25,7 +26,7 @@ HIGHEST = 2**31  # a range that holds up to here has no end
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class Range(Record):
     """Sizes of one dimension at which the graph fits, the others as they are.
 
     Attributes:
@@ -39,6 +40,10 @@ class Range:
     below: str = ""
     above: str = ""
     gap: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

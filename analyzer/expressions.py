@@ -106,28 +106,36 @@ def at_least_zero(expression: Any) -> Any:
 
 
 def _readable(expression: Any) -> str:
+    """A product as it is; of a sum what all its terms have in common in front."""
     import sympy
 
-    expanded = sympy.expand(sympy.sympify(expression))
-    symbols = sorted(expanded.free_symbols, key=lambda each: each.name)
-    if not symbols or not expanded.is_polynomial(*symbols):
-        return _written(sympy.factor_terms(expanded))
-    terms = sympy.Poly(expanded, *symbols)
-    least = [min(powers) for powers in zip(*terms.monoms(), strict=True)]
+    expression = sympy.sympify(expression)
+    if not isinstance(expression, sympy.Add):
+        return _written(expression)
+    parts = expression.atoms(sympy.floor, sympy.ceiling, sympy.Max, sympy.Min)
+    whole = {each: sympy.Dummy(integer=True) for each in parts}  # a rounding or a maximum is a symbol of its own
+    expanded = sympy.expand(expression.xreplace(whole))
+    symbols = list(expanded.free_symbols)
+    if not isinstance(expanded, sympy.Add) or not expanded.is_polynomial(*symbols):
+        return _written(expression)
+    back = {symbol: each for each, symbol in whole.items()}
+    least = [min(powers) for powers in zip(*sympy.Poly(expanded, *symbols).monoms(), strict=True)]
     common = sympy.Mul(*[symbol**power for symbol, power in zip(symbols, least, strict=True)])
-    rest = sympy.expand(expanded / common)
-    if common == 1 or not isinstance(rest, sympy.Add):
-        return _written(expanded)
-    return f"{_written(common)}*({_written(rest)})"
+    rest = _written(sympy.expand(expanded / common).xreplace(back))
+    return rest if common == 1 else f"{_written(common.xreplace(back))}*({rest})"
 
 
 def _written(expression: Any) -> str:
     """An expression as text; names that could be read as arithmetic stand in quotes."""
+    import sympy
     from sympy.printing.str import StrPrinter
 
     class Printer(StrPrinter):  # type: ignore[misc]  # sympy has no types
         def _print_Symbol(self, symbol: Any) -> str:
             return symbol.name if PLAIN_NAME.fullmatch(symbol.name) else f'"{symbol.name}"'
+
+        def _print_floor(self, rounded: Any) -> str:
+            return f"floor({self._print(sympy.together(rounded.args[0]))})"
 
     text: str = Printer().doprint(expression)
     return text

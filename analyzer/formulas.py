@@ -14,6 +14,7 @@ from neural_cost.analyzer.cost import COUNTS, NOTHING, Cost, Dim
 from neural_cost.analyzer.expressions import Formula, overtakes, power
 from neural_cost.analyzer.node import Node, Tensor, Unknown
 from neural_cost.analyzer.parameters import Weight
+from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.records import Totals
 from neural_cost.analyzer.rules.registry import lookup
 from neural_cost.analyzer.traffic import compulsory_bytes
@@ -29,7 +30,7 @@ TOTALS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(Record):
     """How a model grows with one dimension: the highest power of it in each total.
 
     `quadratic_from` is the size from which on the quadratic term of the MACs is larger than the linear one, with the
@@ -57,7 +58,7 @@ class Ends:
 
 
 @dataclass(frozen=True, slots=True)
-class Formulas:
+class Formulas(Record):
     """Formulas of a model's totals and nodes.
 
     Attributes:

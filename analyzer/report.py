@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from neural_cost.analyzer.collector import paused_gc
@@ -107,7 +107,7 @@ class Report(Record):
         """The formulas of what is open; nothing where nothing is."""
         if not self.opened.names:
             return {}
-        ranges = {name: asdict(found) for name, found in self.ranges.items()}
+        ranges = {name: found.to_dict() for name, found in self.ranges.items()}
         return {"formulas": self.formulas.to_dict() | {"ranges": ranges}}
 
     def _nodes(self) -> list[dict[str, Any]]:

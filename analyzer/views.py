@@ -39,6 +39,7 @@ class Views:
         self._opsets = engine.model.ir.opset_imports
         self._tensors: dict[ir.Value, Tensor] = {}
         self._evaluated: dict[Any, Any] = {}
+        self._renamed: dict[Any, Any] = {}
         self._names = symbols.names or engine.names
 
     def tensor(self, value: ir.Value | None) -> Tensor | None:
@@ -122,14 +123,19 @@ class Views:
         """An expression in the file's own names; None where it has a symbol that has no name."""
         if isinstance(symbol, int | None):
             return symbol
-        symbols = symbol.free_symbols
+        if symbol not in self._renamed:
+            self._renamed[symbol] = self._rename(symbol)
+        return self._renamed[symbol]
+
+    def _rename(self, symbol: Any) -> Any:
         names = {
             each: self._names.get(each.name) or (each.name if each.name in self.symbols.at else None)
-            for each in symbols
+            for each in symbol.free_symbols
         }
         if None in names.values():
             return None
-        return symbol.xreplace({each: type(each)(name, **each.assumptions0) for each, name in names.items()})
+        other = {each: type(each)(name, **each.assumptions0) for each, name in names.items() if name != each.name}
+        return symbol.xreplace(other) if other else symbol
 
 
 NO_ATTRIBUTES: Mapping[str, Any] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 import onnx_ir as ir
 from onnx_shape_inference import ShapeInferenceContext
@@ -37,7 +38,28 @@ class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is no
 
 
 def plain(dim: int | ir.SymbolicDim) -> int | ir.SymbolicDim:
-    """A number where the symbols of an expression cancel out: n + (30 - n) is 30. Upstream keeps it as a symbol."""
-    if isinstance(dim, int) or dim.value is None or not dim.value.isdigit():
+    """A dimension in its simplest form, where upstream keeps another.
+
+    Symbols that cancel out leave a number: n + (30 - n) is 30. Roundings in a row are one: windows of stride 2 over
+    windows of stride 2 are windows of stride 4.
+    """
+    if isinstance(dim, int) or dim.value is None:
         return dim
-    return int(dim.value)
+    if dim.value.isdigit():
+        return int(dim.value)
+    return ir.SymbolicDim(_rounded_once(dim._expr)) if dim.value.count("floor(") > 1 else dim
+
+
+def _rounded_once(expression: Any) -> Any:
+    """floor((floor(y) + k) / n) is floor((y + k) / n), for whole numbers k and n above 0."""
+    import sympy
+
+    def merged(argument: Any) -> Any:
+        for inner in argument.atoms(sympy.floor):
+            share = argument.coeff(inner)
+            rest = argument - share * inner
+            if share.is_Rational and share.p == 1 and rest.is_Rational and (rest * share.q).is_integer:
+                return merged(inner.args[0] * share + rest)
+        return sympy.floor(argument)
+
+    return expression.replace(sympy.floor, merged)

@@ -96,7 +96,7 @@ def test_formulas_are_in_the_json_where_dimensions_are_open(tmp_path):
     data = neural_cost.analyze(written(WINDOW, tmp_path)).to_dict()
     assert data["formulas"]["macs"] == "batch*(36*height - 72)"
     assert data["formulas"]["ranges"]["height"]["least"] == 3
-    assert data["nodes"][0]["formulas"]["macs"] == "batch*(36*height - 72)"
+    assert data["nodes"][0]["formulas"]["macs"] == "36*batch*(height - 2)"
     assert "formulas" not in neural_cost.analyze(path("cnn"), dims={"batch": 1}).to_dict()
 
 
@@ -119,3 +119,17 @@ def test_what_cannot_be_less_than_zero_stays_as_it_is(make, text):
 
     found = at_least_zero(make(sympy.Symbol("n", integer=True, positive=True), sympy.Min))
     assert (found if isinstance(found, int) else str(found)) == text
+
+
+STRIDED = """g (float[1, 1, width] x) => (float[a, b, c] y) <float[1, 1, 3] w = {1, 1, 1}> {
+    p = MaxPool <kernel_shape = [2], strides = [2]> (x)  y = Conv <strides = [2]> (p, w) }"""
+
+
+def test_roundings_in_a_row_are_one(tmp_path):
+    """(width - 2) // 2 + 1 pooled; of n, (n - 3) // 2 + 1 taken, which is (width - 6) // 4 + 1."""
+    report = neural_cost.analyze(written(STRIDED, tmp_path))
+    assert str(report.nodes[1].outputs[0].symbols[2]) == "floor(width/4 - 3/2) + 1"
+    assert str(report.formulas.nodes[1]["macs"]) == "3*floor((width - 6)/4) + 3"
+    for width in range(6, 40):
+        pooled = (width - 2) // 2 + 1
+        assert report.at(width=width).macs == 3 * ((pooled - 3) // 2 + 1)
