@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import onnx_ir as ir
 
 from neural_cost.analyzer.errors import ModelError
+from neural_cost.analyzer.places import places
 
 
 def locate_external_data(model: ir.Model, file: Path) -> list[str]:
@@ -25,7 +25,9 @@ def locate_external_data(model: ir.Model, file: Path) -> list[str]:
     folder = file.parent.resolve()
     sizes: dict[str, int | None] = {}
     short: dict[str, int] = {}
-    for tensor in _external_tensors(model):
+    for tensor in (place.tensor for place in places(model)):
+        if not isinstance(tensor, ir.ExternalTensor):
+            continue
         location = str(tensor.location)
         if location not in sizes:
             sizes[location] = _size(folder, location, tensor, file)
@@ -56,25 +58,3 @@ def _size(folder: Path, location: str, tensor: ir.ExternalTensor, file: Path) ->
     if not stat.S_ISREG(found.st_mode):
         raise ModelError(f'{file}: the weight "{tensor.name}" is in "{location}", which is no file; export it again.')
     return found.st_size if path.resolve().is_relative_to(folder) else None
-
-
-def _external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
-    """Wherever they stand: initializers, attributes, bodies, functions."""
-    graphs: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
-    while graphs:
-        graph = graphs.pop()
-        if isinstance(graph, ir.Graph):
-            for value in graph.initializers.values():
-                if isinstance(value.const_value, ir.ExternalTensor):
-                    yield value.const_value
-        for node in graph:
-            for attr in node.attributes.values():
-                match attr.type:
-                    case ir.AttributeType.GRAPH:
-                        graphs.append(attr.as_graph())
-                    case ir.AttributeType.GRAPHS:
-                        graphs += attr.as_graphs()
-                    case ir.AttributeType.TENSOR if isinstance(attr.value, ir.ExternalTensor):
-                        yield attr.value
-                    case ir.AttributeType.TENSORS:
-                        yield from (tensor for tensor in attr.value if isinstance(tensor, ir.ExternalTensor))

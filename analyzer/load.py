@@ -16,6 +16,7 @@ import onnx_ir as ir
 from neural_cost.analyzer.errors import ModelError
 from neural_cost.analyzer.external_data import locate_external_data
 from neural_cost.analyzer.functions import inline_functions
+from neural_cost.analyzer.inline_data import KEEP, link_inline_data, read_model
 
 
 @dataclass(slots=True)
@@ -53,10 +54,12 @@ def load(path: str | os.PathLike[str]) -> Model:
         ModelError: the file is missing, not a file, not ONNX, has no graph, is cyclic, or points outside its folder.
     """
     file = Path(path)
-    proto = _read(file)
+    proto, data_left = _read(file)
     notes = _opsets(proto)
     try:
         model = ir.from_proto(proto)
+        if data_left:
+            link_inline_data(model, file)
     except Exception as error:
         raise ModelError(f"{file} is not a valid ONNX model ({_first_line(error)}); export it again.") from error
     notes += locate_external_data(model, file)
@@ -75,28 +78,28 @@ def load(path: str | os.PathLike[str]) -> Model:
     return Model(str(file), model, index, has_functions, notes)
 
 
-def _read(file: Path) -> onnx.ModelProto:
+def _read(file: Path) -> tuple[onnx.ModelProto, bool]:
+    """The file as protobuf has it, and whether data of big tensors was left out."""
     if not file.exists():
         raise ModelError(f"{file} does not exist; give the path of an .onnx file.")
     if file.is_dir():
         raise ModelError(f"{file} is a directory; give the path of an .onnx file in it.")
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise ModelError(f"{file} cannot be read ({error.strerror}).") from error
-    if not data:
-        raise ModelError(f"{file} is empty; export or download the model again.")
     proto = onnx.ModelProto()
     try:
+        data, data_left = read_model(file, KEEP)
         proto.ParseFromString(data)
+    except OSError as error:
+        raise ModelError(f"{file} cannot be read ({error.strerror}).") from error
     except Exception as error:
         raise ModelError(
             f"{file} is not an ONNX file, or is cut off: its protobuf cannot be read; export or download it again."
         ) from error
+    if not data:
+        raise ModelError(f"{file} is empty; export or download the model again.")
     if not proto.HasField("graph") or not (proto.graph.node or proto.graph.output):
         raise ModelError(f"{file} holds no graph: it is not an ONNX model; export or download it again.")
     _check_tensors(proto, file)
-    return proto
+    return proto, data_left
 
 
 def _check_tensors(proto: onnx.ModelProto, file: Path) -> None:
