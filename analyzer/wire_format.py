@@ -10,15 +10,16 @@ https://protobuf.dev/programming-guides/encoding is the format, onnx.proto has t
 
 from __future__ import annotations
 
+import mmap
 import re
 from collections.abc import Mapping
-from mmap import mmap
 from typing import TypeAlias
 
-Buffer: TypeAlias = bytes | mmap
+Buffer: TypeAlias = bytes | mmap.mmap
 Span = tuple[int, int]  # first byte in the file, and the one after the last
 
 MARK = "neural_cost.data:"  # in a tensor's metadata: this and where its data starts -> where that ends
+RELEASE = 1 << 23  # bytes of a map that may be in memory at a time
 DEEPEST = 100  # messages within messages: protobuf refuses more
 
 VARINT, FIXED_64, DELIMITED, GROUP, GROUP_END, FIXED_32 = range(6)
@@ -60,7 +61,7 @@ def without_data(buffer: Buffer, keep: int) -> bytes | None:
     Raises:
         WireError: the bytes are not in protobuf's wire format, or are cut off.
     """
-    return _message(buffer, "ModelProto", (0, len(buffer)), keep, 1)
+    return _Scan(buffer, keep).message("ModelProto", (0, len(buffer)), 1)
 
 
 def marks(metadata: Mapping[str, str]) -> list[Span]:
@@ -68,62 +69,78 @@ def marks(metadata: Mapping[str, str]) -> list[Span]:
     return [(int(key.removeprefix(MARK)), int(end)) for key, end in metadata.items() if key.startswith(MARK)]
 
 
-def _message(buffer: Buffer, kind: str, span: Span, keep: int, depth: int) -> bytes | None:
-    if kind == "TensorProto":
-        return _tensor(buffer, span, keep)
-    inside, singular = INSIDE[kind], SINGULAR.get(kind, ())
-    at, end = span
-    parts: list[bytes] = []
-    copied, seen = at, set()
-    while at < end:
-        start = at
-        number, wire, body, at = _field(buffer, at, end)
-        if wire != DELIMITED or number not in inside:
-            continue
-        if number in seen:
+class _Scan:
+    """One walk through a buffer: each method gives a message without data, or None where there is nothing to leave."""
+
+    def __init__(self, buffer: Buffer, keep: int) -> None:
+        self.buffer = buffer
+        self.keep = keep
+        self.released = 0
+
+    def message(self, kind: str, span: Span, depth: int) -> bytes | None:
+        if kind == "TensorProto":
+            return self.tensor(span)
+        inside, singular = INSIDE[kind], SINGULAR.get(kind, ())
+        at, end = span
+        parts: list[bytes] = []
+        copied, seen = at, set()
+        while at < end:
+            start = at
+            number, wire, body, at = _field(self.buffer, at, end)
+            if wire != DELIMITED or number not in inside:
+                continue
+            if number in seen:
+                return None
+            if number in singular:
+                seen.add(number)
+            if at - body <= self.keep or depth == DEEPEST:
+                continue
+            message = self.message(inside[number], (body, at), depth + 1)
+            if message is not None:
+                parts += [self.buffer[copied:start], _delimited(number, message)]
+                copied = at
+            self.release(at)
+        return b"".join([*parts, self.buffer[copied:end]]) if parts else None
+
+    def tensor(self, span: Span) -> bytes | None:
+        """A TensorProto with marks in place of its data: all of it, or none."""
+        spans = self.data(span)
+        size = sum(end - start for start, end in spans)
+        if size <= self.keep:
             return None
-        if number in singular:
-            seen.add(number)
-        if at - body <= keep or depth == DEEPEST:
-            continue
-        message = _message(buffer, inside[number], (body, at), keep, depth + 1)
-        if message is not None:
-            parts += [buffer[copied:start], _delimited(number, message)]
-            copied = at
-    return b"".join([*parts, buffer[copied:end]]) if parts else None
+        left = [_mark(each) for each in spans]
+        if self.keep and sum(map(len, left)) > size:  # scattered so widely that nothing is saved
+            return None
+        starts, ends = [span[0], *(end for _, end in spans)], [*(start for start, _ in spans), span[1]]
+        return b"".join([*(self.buffer[start:end] for start, end in zip(starts, ends, strict=True)), *left])
 
+    def data(self, span: Span) -> list[Span]:
+        """The fields of a TensorProto that hold its elements, neighbours as one."""
+        at, end = span
+        found: list[Span] = []
+        while at < end:
+            start = at
+            number, wire, body, at = _field(self.buffer, at, end)
+            element = ELEMENTS.get(number)
+            if wire == DELIMITED and element is not None:
+                _check_packed(self.buffer, element, body, at)
+            elif wire == element:
+                run = RUNS[number].match(self.buffer, start, min(end, start + RELEASE))
+                at = run.end() if run else at
+            elif number != RAW or wire != DELIMITED:
+                continue
+            joined = bool(found) and found[-1][1] == start
+            found[-1:] = [(found[-1][0], at)] if joined else [*found[-1:], (start, at)]
+            self.release(at)
+        return found
 
-def _tensor(buffer: Buffer, span: Span, keep: int) -> bytes | None:
-    """A TensorProto with marks in place of its data: all of it, or none."""
-    spans = _data(buffer, span)
-    size = sum(end - start for start, end in spans)
-    if size <= keep:
-        return None
-    left = [_mark(each) for each in spans]
-    if keep and sum(map(len, left)) > size:  # scattered so widely that nothing is saved
-        return None
-    starts, ends = [span[0], *(end for _, end in spans)], [*(start for start, _ in spans), span[1]]
-    return b"".join([*(buffer[start:end] for start, end in zip(starts, ends, strict=True)), *left])
-
-
-def _data(buffer: Buffer, span: Span) -> list[Span]:
-    """The fields of a TensorProto that hold its elements, neighbours as one."""
-    at, end = span
-    found: list[Span] = []
-    while at < end:
-        start = at
-        number, wire, body, at = _field(buffer, at, end)
-        element = ELEMENTS.get(number)
-        if wire == DELIMITED and element is not None:
-            _check_packed(buffer, element, body, at)
-        elif wire == element:
-            run = RUNS[number].match(buffer, start, end)
-            at = run.end() if run else at
-        elif number != RAW or wire != DELIMITED:
-            continue
-        joined = bool(found) and found[-1][1] == start
-        found[-1:] = [(found[-1][0], at)] if joined else [*found[-1:], (start, at)]
-    return found
+    def release(self, at: int) -> None:
+        """Give pages of a map back: some systems bring in two megabytes around each byte that is read."""
+        if at - self.released < RELEASE or not isinstance(self.buffer, mmap.mmap):
+            return
+        self.released = at
+        if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+            self.buffer.madvise(mmap.MADV_DONTNEED)
 
 
 def _check_packed(buffer: Buffer, element: int, body: int, end: int) -> None:
