@@ -99,7 +99,7 @@ def _work(node: NodeCost, repeats: int = 1) -> Work | None:
 
 
 def _bound(node: NodeCost, device: Device | None) -> float | None:
-    work = _work(node)
+    work = None if device is None else _work(node)
     return None if work is None or device is None else kernel_bound(work, device).seconds
 
 

@@ -70,7 +70,8 @@ def load(path: str | os.PathLike[str]) -> Model:
         raise ModelError(f"{file}: its functions cannot be inlined ({_first_line(error)}).") from error
     index = {node: i for i, node in enumerate(model.graph)}
     try:
-        model.graph.sort()
+        if not _in_order(model.graph):
+            model.graph.sort()
     except ValueError as error:
         raise ModelError(
             f"{file}: the graph has a cycle, so no order of its nodes can run; export it again."
@@ -122,6 +123,19 @@ def _check_tensors(proto: onnx.ModelProto, file: Path) -> None:
     for value in graph.output:
         if value.name not in made:
             raise ModelError(f'{file}: nothing makes the output "{value.name}"; export it again.')
+
+
+def _in_order(graph: ir.Graph) -> bool:
+    """Whether each node comes after those that it reads from; not asked where bodies read past their own node."""
+    seen: set[ir.Node | None] = {None}
+    for node in graph:
+        for value in node.inputs:
+            if value is not None and value.producer() not in seen:
+                return False
+        if any(attr.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS) for attr in node.attributes.values()):
+            return False
+        seen.add(node)
+    return True
 
 
 def _opsets(proto: onnx.ModelProto) -> list[str]:

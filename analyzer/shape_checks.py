@@ -24,13 +24,15 @@ def contradiction(node: ir.Node) -> str | None:
 
 def numbers(value: ir.Value | None) -> Shape | None:
     """Shape of a value where all its dimensions are numbers."""
-    if value is None or value.shape is None or any(not isinstance(dim, int) for dim in value.shape):
+    if value is None or value.shape is None:
         return None
-    return tuple(dim for dim in value.shape if isinstance(dim, int))
+    dims = value.shape.dims
+    known = tuple(dim for dim in dims if isinstance(dim, int))
+    return known if len(known) == len(dims) else None
 
 
 def _negative(value: ir.Value) -> bool:
-    return value.shape is not None and any(isinstance(dim, int) and dim < 0 for dim in value.shape)
+    return value.shape is not None and any(isinstance(dim, int) and dim < 0 for dim in value.shape.dims)
 
 
 def _empty(node: ir.Node) -> str | None:
