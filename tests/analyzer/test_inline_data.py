@@ -14,10 +14,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import neural_cost
-from neural_cost.analyzer import load
+from neural_cost.analyzer import inline_data, load
 from neural_cost.analyzer.inline_data import link_inline_data, read_model
 from neural_cost.analyzer.places import places
-from tests.bad_models import ODD, external, plain, saved
+from tests.bad_models import ODD, WEIGHT, external, plain, saved
 from tests.wire_models import field, scalar, varint
 
 CANONICAL = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
@@ -121,6 +121,19 @@ def test_a_huge_file_that_is_cut_off_is_refused_at_once(tmp_path):
     with pytest.raises(neural_cost.ModelError, match=r"model\.onnx.*cut off"):
         neural_cost.analyze(path)
     assert pages_in_memory(path) * mmap.PAGESIZE < 10e6
+
+
+@pytest.mark.parametrize("length", [2, 2000])
+def test_a_long_vector_of_integers_is_not_read_as_if_it_were_a_shape(length, tmp_path, monkeypatch):
+    body = "p = Identity(t) q = Cast <to = 6> (p) y = MatMul(x, w)"
+    model = plain(body, weight=WEIGHT[:-1] + f", int64[{length}] t = {{{', '.join(['1'] * length)}}}>")
+    read = []
+    whole = inline_data._read
+    monkeypatch.setattr(inline_data, "_read", lambda *data: read.append(data) or whole(*data))
+    monkeypatch.setattr(load, "KEEP", NONE)
+    report = neural_cost.analyze(saved(model, tmp_path))
+    assert [node.outputs[0].shape for node in report.nodes[:2]] == [(length,)] * 2
+    assert bool(read) == (length == 2)
 
 
 @pytest.mark.parametrize("there", [True, False])
