@@ -152,6 +152,21 @@ def test_weights_beside_the_file_are_not_opened(there, tmp_path):
     assert not [name for name in report["opened"] if "weights.bin" in name]
 
 
+@pytest.mark.parametrize(("size", "told"), [(16 + 48, False), (16 + 47, True), (16 + 40, True), (0, True)])
+def test_a_file_shorter_than_the_graph_says_is_told_of_with_what_it_lacks(size, told, tmp_path):
+    """Two weights of (4, 3) floats, one at byte 0 and one at byte 16, in one file: the graph needs 64 bytes."""
+    model = external("weights.bin")
+    second = model.graph.initializer.add()
+    second.CopyFrom(model.graph.initializer[0])
+    second.name = "v"
+    second.external_data.add(key="offset", value="16")
+    path = saved(model, tmp_path)
+    (tmp_path / "weights.bin").write_bytes(bytes(size))
+    notes = neural_cost.analyze(path).notes
+    expected = f'the weight file "weights.bin" is cut off: it has {size} bytes, and the graph needs 64'
+    assert notes == ([expected] if told else [])
+
+
 def test_there_are_canonical_models():
     assert len(CANONICAL) == 5
 
