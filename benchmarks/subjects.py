@@ -3,13 +3,15 @@
 from pathlib import Path
 
 from benchmarks.chain import write_chain
-from benchmarks.transformers import Llama, Weights, write_bert, write_llama
+from benchmarks.transformers import Bert, Llama, Weights, write_bert, write_llama
 
 CHAINS = (1_000, 10_000, 100_000)
 RESNET = "resnet50"
 BERT, BERT_BARE = "BERT, 440 MB inside the file", "BERT, no weights"
 DECODER, DECODER_BARE = "decoder, 3.4 GB beside the file", "decoder, weight file missing"
-LLAMA = "Llama-2-7B, no weights"
+LLAMA = "Llama-2-7B, open dimensions, no weights"
+BERT_BASE, SENTENCE = Bert(), {"batch": 1, "sequence": 128}
+STEP = {"batch": 1, "sequence": 1, "past": 511}
 SMALLER_LLAMA = Llama(layers=20, hidden=2560, inner=6656, heads=20)  # 1.71e9 parameters of two bytes
 
 
@@ -30,11 +32,11 @@ def write_subjects(folder: Path, *, quick: bool) -> dict[str, Path]:
     models = {RESNET: resnet50()}
     models |= {chain_name(nodes): write_chain(folder / f"chain{nodes}.onnx", nodes) for nodes in chains}
     models[LLAMA] = write_llama(_within(folder, "llama"), Weights.MISSING)
-    models[BERT_BARE] = write_bert(_within(folder, "bert_bare"), Weights.MISSING)
-    models[DECODER_BARE] = write_llama(_within(folder, "decoder_bare"), Weights.MISSING, SMALLER_LLAMA)
+    models[BERT_BARE] = write_bert(_within(folder, "bert_bare"), Weights.MISSING, BERT_BASE, SENTENCE)
+    models[DECODER_BARE] = write_llama(_within(folder, "decoder_bare"), Weights.MISSING, SMALLER_LLAMA, STEP)
     if not quick:
-        models[BERT] = write_bert(_within(folder, "bert"), Weights.INLINE)
-        models[DECODER] = write_llama(_within(folder, "decoder"), Weights.EXTERNAL, SMALLER_LLAMA)
+        models[BERT] = write_bert(_within(folder, "bert"), Weights.INLINE, BERT_BASE, SENTENCE)
+        models[DECODER] = write_llama(_within(folder, "decoder"), Weights.EXTERNAL, SMALLER_LLAMA, STEP)
     return models
 
 

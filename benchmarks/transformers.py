@@ -3,6 +3,7 @@
 `Weights` says where the data of weights is: zeros in the file, zeros beside it in a sparse file, or not there.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from math import prod
@@ -42,12 +43,17 @@ class Bert:
     positions: int = 512
 
 
+Sizes = Mapping[str, int]  # of the dimensions that are open otherwise
+OPEN: Sizes = {}
+
+
 class Writer:
     """Collects nodes and weights; a node is named after its output."""
 
-    def __init__(self, data_type: int, weights: Weights) -> None:
+    def __init__(self, data_type: int, weights: Weights, sizes: Sizes) -> None:
         self.data_type = data_type
         self.weights = weights
+        self.sizes = sizes
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
         self.inputs: list[Any] = []
@@ -87,13 +93,17 @@ class Writer:
     def input(self, name: str, data_type: int, *shape: int | str) -> str:
         from onnx import helper
 
-        self.inputs.append(helper.make_tensor_value_info(name, data_type, shape))
+        self.inputs.append(helper.make_tensor_value_info(name, data_type, [self.dim(dim) for dim in shape]))
         return name
 
     def output(self, name: str, *shape: int | str) -> None:
         from onnx import helper
 
-        self.outputs.append(helper.make_tensor_value_info(name, self.data_type, shape))
+        self.outputs.append(helper.make_tensor_value_info(name, self.data_type, [self.dim(dim) for dim in shape]))
+
+    def dim(self, dim: int | str) -> int | str:
+        """The size of a dimension, or of a sum of dimensions, where sizes are given; else its name."""
+        return sum(self.sizes[name] for name in dim.split(" + ")) if isinstance(dim, str) and self.sizes else dim
 
     def linear(self, x: str, name: str, rows: int, columns: int) -> str:
         return self.node("MatMul", x, self.weight(f"{name}.weight", rows, columns), output=name)
@@ -120,11 +130,11 @@ class Writer:
         return path
 
 
-def write_llama(path: Path, weights: Weights, model: Llama = Llama()) -> Path:
-    """Write a decoder in float16 with `batch`, `sequence` and `past` open, and return its path."""
+def write_llama(path: Path, weights: Weights, model: Llama = Llama(), sizes: Sizes = OPEN) -> Path:
+    """Write a decoder in float16 with `batch`, `sequence` and `past` open or of `sizes`, and return its path."""
     from onnx import TensorProto
 
-    write = Writer(TensorProto.FLOAT16, weights)
+    write = Writer(TensorProto.FLOAT16, weights, sizes)
     size = model.hidden // model.heads
     _constants(write, model.heads, size, model.hidden)
     write.constant("two", [2.0], shape=())
@@ -198,11 +208,11 @@ def _rotate(write: Writer, x: str, angles: tuple[str, str]) -> str:
     return write.node("Add", write.node("Mul", x, angles[0]), write.node("Mul", turned, angles[1]))
 
 
-def write_bert(path: Path, weights: Weights, model: Bert = Bert()) -> Path:
-    """Write an encoder in float32 with `batch` and `sequence` open, and return its path."""
+def write_bert(path: Path, weights: Weights, model: Bert = Bert(), sizes: Sizes = OPEN) -> Path:
+    """Write an encoder in float32 with `batch` and `sequence` open or of `sizes`, and return its path."""
     from onnx import TensorProto
 
-    write = Writer(TensorProto.FLOAT, weights)
+    write = Writer(TensorProto.FLOAT, weights, sizes)
     _constants(write, model.heads, model.hidden // model.heads, model.hidden)
     write.input("input_ids", TensorProto.INT64, "batch", "sequence")
     write.input("position_ids", TensorProto.INT64, "batch", "sequence")

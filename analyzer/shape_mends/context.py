@@ -8,6 +8,8 @@ from typing import Any
 import onnx_ir as ir
 from onnx_shape_inference import ShapeInferenceContext
 
+from neural_cost.analyzer.values import MAX_ELEMENTS
+
 
 class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is not checked
     """Follows whole numbers in vectors and scalars alone; truth is 0 or 1.
@@ -31,6 +33,14 @@ class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is no
             shape = ir.Shape([plain(dim) for dim in shape])
         changed: bool = super().set_shape(value, shape)
         return changed
+
+    def get_symbolic_value(self, value: ir.Value) -> list[int | ir.SymbolicDim] | None:
+        """Elements of a value, where they are known and few: a long constant holds data, which is not read."""
+        tensor = value.const_value
+        if tensor is not None and tensor.size > MAX_ELEMENTS:
+            return None
+        elements: list[int | ir.SymbolicDim] | None = super().get_symbolic_value(value)
+        return elements
 
     def forget(self, value: ir.Value) -> None:
         """Drop what an earlier pass over a body followed."""

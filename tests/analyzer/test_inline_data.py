@@ -14,10 +14,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import neural_cost
-from neural_cost.analyzer import load
+from neural_cost.analyzer import inline_data, load
 from neural_cost.analyzer.inline_data import link_inline_data, read_model
 from neural_cost.analyzer.places import places
-from tests.bad_models import ODD, external, plain, saved
+from tests.bad_models import ODD, WEIGHT, external, plain, saved
 from tests.wire_models import field, scalar, varint
 
 CANONICAL = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
@@ -123,6 +123,19 @@ def test_a_huge_file_that_is_cut_off_is_refused_at_once(tmp_path):
     assert pages_in_memory(path) * mmap.PAGESIZE < 10e6
 
 
+@pytest.mark.parametrize("length", [2, 2000])
+def test_a_long_vector_of_integers_is_not_read_as_if_it_were_a_shape(length, tmp_path, monkeypatch):
+    body = "p = Identity(t) q = Cast <to = 6> (p) y = MatMul(x, w)"
+    model = plain(body, weight=WEIGHT[:-1] + f", int64[{length}] t = {{{', '.join(['1'] * length)}}}>")
+    read = []
+    whole = inline_data._read
+    monkeypatch.setattr(inline_data, "_read", lambda *data: read.append(data) or whole(*data))
+    monkeypatch.setattr(load, "KEEP", NONE)
+    report = neural_cost.analyze(saved(model, tmp_path))
+    assert [node.outputs[0].shape for node in report.nodes[:2]] == [(length,)] * 2
+    assert bool(read) == (length == 2)
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_weights_beside_the_file_are_not_opened(there, tmp_path):
     model = external("weights.bin")
@@ -137,6 +150,21 @@ def test_weights_beside_the_file_are_not_opened(there, tmp_path):
     assert report["parameters"] == 4 * (GIGABYTES // 16)
     assert report["peak"] < PEAK
     assert not [name for name in report["opened"] if "weights.bin" in name]
+
+
+@pytest.mark.parametrize(("size", "told"), [(16 + 48, False), (16 + 47, True), (16 + 40, True), (0, True)])
+def test_a_file_shorter_than_the_graph_says_is_told_of_with_what_it_lacks(size, told, tmp_path):
+    """Two weights of (4, 3) floats, one at byte 0 and one at byte 16, in one file: the graph needs 64 bytes."""
+    model = external("weights.bin")
+    second = model.graph.initializer.add()
+    second.CopyFrom(model.graph.initializer[0])
+    second.name = "v"
+    second.external_data.add(key="offset", value="16")
+    path = saved(model, tmp_path)
+    (tmp_path / "weights.bin").write_bytes(bytes(size))
+    notes = neural_cost.analyze(path).notes
+    expected = f'the weight file "weights.bin" is cut off: it has {size} bytes, and the graph needs 64'
+    assert notes == ([expected] if told else [])
 
 
 def test_there_are_canonical_models():

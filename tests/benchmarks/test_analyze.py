@@ -74,9 +74,9 @@ def test_the_record_is_written(tmp_path, chain, monkeypatch, capsys):
     monkeypatch.setattr(subjects, "CHAINS", (10, 20))
     monkeypatch.setattr(subjects, "resnet50", lambda: chain)
     monkeypatch.setattr(measure, "TOOLS", {tool: TOOLS[tool] for tool in (OURS, BASELINE)})
-    small = Llama(layers=1, hidden=8, inner=8, heads=2, vocabulary=9), Bert(1, 8, 8, 2, 9)
-    monkeypatch.setattr(subjects, "write_llama", lambda path, weights, *model: write_llama(path, weights, small[0]))
-    monkeypatch.setattr(subjects, "write_bert", lambda path, weights: write_bert(path, weights, small[1]))
+    small = {"layers": 1, "hidden": 8, "inner": 8, "heads": 2, "vocabulary": 9}
+    monkeypatch.setattr(subjects, "write_llama", lambda path, weights, *_: write_llama(path, weights, Llama(**small)))
+    monkeypatch.setattr(subjects, "write_bert", lambda path, weights, *_: write_bert(path, weights, Bert(**small)))
     output = tmp_path / "results.json"
     arguments = ["analyze", "--quick", "--seconds", "0", "--output", str(output)]
     monkeypatch.setattr("sys.argv", arguments)

@@ -23,6 +23,15 @@ def test_a_run_has_the_shapes_of_the_analysis(write, model, dims, tmp_path):
     assert verified.unknown == verified.unseen == 0
 
 
+@pytest.mark.parametrize(("write", "model", "dims"), WRITERS.values(), ids=WRITERS)
+def test_sizes_that_the_file_gives_are_those_that_one_would_give(write, model, dims, tmp_path):
+    opened = neural_cost.analyze(write(tmp_path / "open.onnx", Weights.MISSING, model), dims=dims)
+    fixed = neural_cost.analyze(write(tmp_path / "fixed.onnx", Weights.INLINE, model, dims))
+    onnx.checker.check_model(fixed.model.path, full_check=True)
+    assert fixed.totals == opened.totals
+    assert not fixed.model.dims
+
+
 @pytest.mark.parametrize("weights", Weights)
 def test_where_the_weights_are_changes_no_count(weights, tmp_path):
     write, model, dims = WRITERS["bert"]
