@@ -36,7 +36,7 @@ def rows(nodes: Iterable[NodeRecord], by: By, depth: int | None = None, sort: Co
     Functions and calls hold what they call: rows of nested ones overlap.
     """
     if by is By.NODE:
-        return [_node(node) for node in (nodes if sort is Column.INDEX else sorted(nodes, key=_ranker(sort)))]
+        return [_node(node) for node in (nodes if sort is Column.INDEX else sorted(nodes, key=ranker(sort)))]
     groups: dict[Key, list[NodeRecord]] = {}
     for node in nodes:
         for key in _keys(node, by, depth):
@@ -120,7 +120,8 @@ def _sum(members: Iterable[NodeRecord], column: str) -> Any:
     return sum(known) if known else None
 
 
-def _ranker(sort: Column) -> Callable[[NodeRecord], tuple[int, Any]]:
+def ranker(sort: Column) -> Callable[[NodeRecord], tuple[int, Any]]:
+    """What to sort nodes by, so that the heaviest come first."""
     return lambda node: _rank(node, sort)
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
 from neural_cost.analyzer.tables.figures import count, size
-from neural_cost.analyzer.tables.rows import rows
-from neural_cost.analyzer.tables.view import By, View
+from neural_cost.analyzer.tables.rows import ranker
+from neural_cost.analyzer.tables.view import Column, View
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.conditions import Range
+    from neural_cost.analyzer.expressions import Formula
     from neural_cost.analyzer.formulas import Formulas, Growth
+    from neural_cost.analyzer.records import NodeRecord
     from neural_cost.analyzer.report import Report
     from neural_cost.analyzer.tokens import Tokens
 
@@ -102,15 +106,14 @@ def _power(power: int | None) -> str:
 
 def _nodes(report: Report, view: View) -> list[Block]:
     """The heaviest nodes, with formulas in the place of figures."""
-    formulas = {id(node): found for node, found in zip(report.nodes, report.formulas.nodes, strict=True)}
-    order = {
-        (row["graph"], row["index"], row["name"]): place
-        for place, row in enumerate(rows(report.nodes, By.NODE, None, view.sort))
-    }
-    nodes = sorted(report.nodes, key=lambda node: order[node.graph, node.index, node.name])[: view.top or SHOWN_NODES]
+    pairs: Iterable[tuple[NodeRecord, Mapping[str, Formula] | None]] = zip(
+        report.nodes, report.formulas.nodes, strict=True
+    )
+    if view.sort is not Column.INDEX:
+        rank = ranker(view.sort)
+        pairs = sorted(pairs, key=lambda pair: rank(pair[0]))
     lines = []
-    for node in nodes:
-        found = formulas[id(node)]
+    for node, found in islice(pairs, view.top or SHOWN_NODES):
         texts = ("unknown", "unknown") if found is None else (str(found["macs"]), str(found["other_flops"]))
         lines.append([node.name, node.operator, *texts])
     headings = [
