@@ -43,6 +43,15 @@ class Formula:
         return _readable(self.expression)
 
 
+def divided(formula: Formula, names: Sequence[str], number: int = 1) -> Formula:
+    """A formula by some of its dimensions and a number: what one of them costs."""
+    import sympy
+
+    symbols = {each.name: each for each in sympy.sympify(formula.expression).free_symbols}
+    by = sympy.Mul(*[symbols.get(name, sympy.Symbol(name, integer=True, positive=True)) for name in names])
+    return Formula(sympy.expand(formula.expression / (by * number)), formula.names)
+
+
 def power(formula: Formula, name: str) -> int | None:
     """The highest power of a dimension in a formula, roundings and maxima aside; None where there is none."""
     import sympy

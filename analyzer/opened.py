@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from neural_cost.analyzer.conditions import Condition, Range, broken, conditions, ranges
 from neural_cost.analyzer.errors import DimensionError
+from neural_cost.analyzer.expressions import Formula, divided
 from neural_cost.analyzer.formulas import Ends, Formulas, formulas
 from neural_cost.analyzer.records import Totals
 from neural_cost.analyzer.shapes import Inference, graphs_of
@@ -16,6 +17,8 @@ from neural_cost.analyzer.walk import NodeCost
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.report import Report
+
+PER = ("macs", "flops", "per_op_bytes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,12 @@ class Opened:
     def formulas(self) -> Formulas:
         """Every count as a formula of them."""
         return formulas(self.nodes, self.names, self.sizes, self.ends)
+
+    def per(self, dims: Sequence[str | None], times: int) -> dict[str, Formula]:
+        """MACs, FLOPs and bytes moved for one of so many of each of these dimensions; empty if none of them is open."""
+        among = [name for name in dims if name in self.names]
+        totals = self.formulas.totals
+        return {name: divided(totals[name], among, times) for name in PER if name in totals} if among else {}
 
     @cached_property
     def ranges(self) -> dict[str, Range]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.conditions import Range
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
+from neural_cost.analyzer.expressions import Formula
 from neural_cost.analyzer.formulas import Formulas
 from neural_cost.analyzer.opened import Opened
 from neural_cost.analyzer.parameters import Weight
@@ -83,6 +84,15 @@ class Report(Record):
             at=opened.at,
         )
 
+    @property
+    def per_token(self) -> dict[str, Formula]:
+        """MACs, FLOPs and bytes moved for one token, as formulas, where the number of tokens is open."""
+        tokens = self.tokens
+        if tokens is None or tokens.dim is None:
+            return {}
+        given = 1 if tokens.batch_dim in self.opened.names else tokens.batch
+        return self.opened.per([tokens.dim, tokens.batch_dim], given)
+
     @paused_gc()
     def to_dict(self) -> dict[str, Any]:
         """JSON of the report."""
@@ -108,7 +118,9 @@ class Report(Record):
         if not self.opened.names:
             return {}
         ranges = {name: found.to_dict() for name, found in self.ranges.items()}
-        return {"formulas": self.formulas.to_dict() | {"ranges": ranges}}
+        per_token = {name: str(found) for name, found in self.per_token.items()}
+        more = {"ranges": ranges} | ({"per_token": per_token} if per_token else {})
+        return {"formulas": self.formulas.to_dict() | more}
 
     def _nodes(self) -> list[dict[str, Any]]:
         """The nodes, with formulas of one execution and of their repeats where dimensions are open."""

@@ -45,8 +45,8 @@ class Tokens(Record):
     """What the report's call means in tokens.
 
     Attributes:
-        dim, past_dim: names of the dimensions that count this call's tokens and those in the cache; None where the
-            file fixes the one, or where there is no cache.
+        dim, past_dim, batch_dim: names of the dimensions that count this call's tokens, those in the cache, and
+            sequences; None where the file fixes one, or where there is none.
         batch: sequences at once.
         tokens: of one sequence in this call.
         context: tokens that one sequence has after it, those in the cache among them.
@@ -60,6 +60,7 @@ class Tokens(Record):
 
     dim: str | None
     past_dim: str | None
+    batch_dim: str | None
     batch: int
     tokens: int
     context: int
@@ -113,6 +114,7 @@ def find_tokens(
     return Tokens(
         dim,
         past_dim,
+        _name(declared, tensor, 0) if axis else None,
         batch,
         tokens,
         past + tokens,

@@ -39,6 +39,7 @@ def symbolic(report: Report, view: View) -> list[Block]:
     named = [name for name in TITLES if name in found.totals]
     lines = [(TITLES[name], str(found.totals[name])) for name in named]
     lines.append(("Parameters", f"{found.parameters:,}"))
+    lines += [(f"{TITLES[name]}, a token", str(each)) for name, each in report.per_token.items()]
     parts: list[Block] = [
         Paragraph(""),
         Grid(

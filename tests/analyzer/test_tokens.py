@@ -93,3 +93,11 @@ def test_tokens_are_in_the_json_and_the_table(tmp_path):
     text = str(report)
     assert "one token after 9" in text
     assert "10 tokens at once" in text
+
+
+def test_a_token_of_an_open_decoder_as_a_formula(tmp_path):
+    report = report_of(DECODER, tmp_path)
+    assert str(report.per_token["macs"]) == "16*past + 16*seq + 64"  # macs(batch, seq, past) / (batch * seq)
+    assert report.to_dict()["formulas"]["per_token"]["macs"] == "16*past + 16*seq + 64"
+    assert str(report_of(DECODER, tmp_path, batch=2, seq=3).per_token) == "{}"
+    assert str(report_of(DECODER, tmp_path, batch=2).per_token["macs"]) == "16*past + 16*seq + 64"
