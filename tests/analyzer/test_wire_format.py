@@ -4,7 +4,7 @@ import mmap
 
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neural_cost.analyzer.wire_format import INSIDE, SINGULAR, WireError, marks, without_data
@@ -132,13 +132,13 @@ def test_a_mark_says_where_the_data_is():
     assert data[start:end] == RAW
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(messages(), st.sampled_from([0, 20]))
 def test_with_its_data_put_back_a_model_is_what_protobuf_reads(data, keep):
     assert _text(put_back(data, keep)) == _text(parsed(data))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(messages().filter(len), st.data())
 def test_a_damaged_model_is_refused_or_read_as_protobuf_does(data, draw):
     position = draw.draw(st.integers(0, len(data) - 1))
