@@ -10,6 +10,7 @@ import onnx_ir as ir
 from onnx_shape_inference import ShapeInferenceContext, registry
 
 from neural_cost.analyzer.cost import Dim
+from neural_cost.analyzer.errors import quoted
 from neural_cost.analyzer.found_sizes import most, size_name
 from neural_cost.analyzer.load import Model
 from neural_cost.analyzer.shape_checks import contradiction
@@ -174,7 +175,7 @@ class Engine:
             for value in node.outputs:
                 value.shape = None  # what was set before it failed is half an answer
             why = self._blank_input(node)
-            return why or f"shape inference of {node.op_type} failed: {(str(error).splitlines() or [repr(error)])[0]}"
+            return why or f"shape inference of {node.op_type} failed: {_line(error)}"
         if node.op_type == "Constant":
             self.values.hold(node)
         for value in node.outputs:
@@ -189,10 +190,12 @@ class Engine:
             if self._visits < MAX_VISITS:
                 follow(self, node)
                 return None
-        except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
-            why = f"the node does not have the form that {node.op_type} requires ({error})"
+        except Exception as error:
+            why = f"the node does not have the form that {node.op_type} requires ({_line(error)})"
         self.bodies.pop(node, None)
         self.stuck[node] = why
+        for value in node.outputs:
+            value.shape = value.const_value = None  # what was set before it failed is half an answer
         return why
 
     def _function(self, node: ir.Node) -> Infer | None:
@@ -279,6 +282,10 @@ class Engine:
     def _unknown_symbols(self, dim: int | ir.SymbolicDim) -> Iterator[str]:
         if not isinstance(dim, int):
             yield from (name for name in dim.free_symbols() if self.context.is_generated_symbol(name))
+
+
+def _line(error: Exception) -> str:
+    return quoted((str(error).splitlines() or [repr(error)])[0], 200)[1:-1]
 
 
 def dim_of(dim: int | ir.SymbolicDim) -> Dim | None:

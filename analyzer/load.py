@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import onnx
 import onnx_ir
 import onnx_ir as ir
 
-from neural_cost.analyzer.errors import ModelError
+from neural_cost.analyzer.errors import ModelError, quoted
 from neural_cost.analyzer.external_data import locate_external_data
 from neural_cost.analyzer.functions import inline_functions
+from neural_cost.analyzer.graph_checks import check_graphs, check_opsets
+from neural_cost.analyzer.model_file import read_model
 
 
 @dataclass(slots=True)
@@ -53,8 +54,9 @@ def load(path: str | os.PathLike[str]) -> Model:
         ModelError: the file is missing, not a file, not ONNX, has no graph, is cyclic, or points outside its folder.
     """
     file = Path(path)
-    proto = _read(file)
-    notes = _opsets(proto)
+    proto = read_model(file)
+    notes = check_opsets(proto, file)
+    check_graphs(proto, file)
     try:
         model = ir.from_proto(proto)
     except Exception as error:
@@ -75,72 +77,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     return Model(str(file), model, index, has_functions, notes)
 
 
-def _read(file: Path) -> onnx.ModelProto:
-    if not file.exists():
-        raise ModelError(f"{file} does not exist; give the path of an .onnx file.")
-    if file.is_dir():
-        raise ModelError(f"{file} is a directory; give the path of an .onnx file in it.")
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise ModelError(f"{file} cannot be read ({error.strerror}).") from error
-    if not data:
-        raise ModelError(f"{file} is empty; export or download the model again.")
-    proto = onnx.ModelProto()
-    try:
-        proto.ParseFromString(data)
-    except Exception as error:
-        raise ModelError(
-            f"{file} is not an ONNX file, or is cut off: its protobuf cannot be read; export or download it again."
-        ) from error
-    if not proto.HasField("graph") or not (proto.graph.node or proto.graph.output):
-        raise ModelError(f"{file} holds no graph: it is not an ONNX model; export or download it again.")
-    _check_tensors(proto, file)
-    return proto
-
-
-def _check_tensors(proto: onnx.ModelProto, file: Path) -> None:
-    """Refuse names made twice, and names that nobody makes, before the graph is built on them."""
-    graph = proto.graph
-    made = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
-    made |= {tensor.values.name for tensor in graph.sparse_initializer}
-    for node in graph.node:
-        for name in node.output:
-            if name and name in made:
-                raise ModelError(f'{file}: the tensor "{name}" is made twice (by node "{node.name}"); export it again.')
-            made.add(name)
-    for node in graph.node:
-        for name in node.input:
-            if name and name not in made:
-                raise ModelError(
-                    f'{file}: node "{node.name}" ({node.op_type}) reads the tensor "{name}", which nothing makes; '
-                    "export it again."
-                )
-    for value in graph.output:
-        if value.name not in made:
-            raise ModelError(f'{file}: nothing makes the output "{value.name}"; export it again.')
-
-
-def _opsets(proto: onnx.ModelProto) -> list[str]:
-    """Give the default domain a version where the file has none, the way ONNX Runtime does; say so."""
-    for entry in proto.opset_import:
-        if entry.domain == "ai.onnx":
-            entry.domain = ""
-    versions = {entry.domain: entry.version for entry in proto.opset_import}
-    newest = onnx.defs.onnx_opset_version()
-    if "" in versions:
-        if versions[""] > newest:
-            return [f"opset {versions['']} is newer than the newest known here, {newest}: rules of {newest} were used"]
-        return []
-    if not any(node.domain in ("", "ai.onnx") for node in proto.graph.node):
-        proto.opset_import.add(domain="", version=newest)
-        return []
-    version = 1 if proto.ir_version < 3 else newest
-    proto.opset_import.add(domain="", version=version)
-    return [f"the file does not say which opset it uses: {version} was taken"]
-
-
 def _first_line(error: BaseException) -> str:
     while error.__cause__ is not None:  # onnx_ir wraps what happened once for each level of the file
         error = error.__cause__
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]
+    return quoted((str(error).strip().splitlines() or [type(error).__name__])[0], 160)[1:-1]

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 import onnx_ir as ir
 
 Shape = tuple[int, ...]
+MAX_SIZE = 2**63 - 1  # of a dimension: what the format can hold
+MAX_RANK = 256  # runtimes and NumPy stop at 64 and fewer; without an end, shapes could outgrow memory
 DOMAINS = ("", "ai.onnx", "com.microsoft")
 
 
 def contradiction(node: ir.Node) -> str | None:
     """Say what is wrong with the shapes of a node, or None. Shapes that are not known in numbers are not judged."""
     check = CHECKS.get(node.op_type) if node.domain in DOMAINS else None
-    negative = next((value for value in node.outputs if _negative(value)), None)
-    if negative is not None:
-        return f'its output "{negative.name}" would have the shape {_text(negative)}: the input is too small for it'
-    return check(node) if check else None
+    for value in node.outputs:
+        if value.shape is not None and (wrong := _impossible(value, value.shape.dims)):
+            return wrong
+    if check is None:
+        return None
+    try:
+        return check(node)
+    except (IndexError, TypeError, ValueError):  # a node without the inputs or attributes that its operator wants
+        return None
 
 
 def numbers(value: ir.Value | None) -> Shape | None:
@@ -27,8 +34,15 @@ def numbers(value: ir.Value | None) -> Shape | None:
     return tuple(dim for dim in value.shape if isinstance(dim, int))
 
 
-def _negative(value: ir.Value) -> bool:
-    return value.shape is not None and any(isinstance(dim, int) and dim < 0 for dim in value.shape)
+def _impossible(value: ir.Value, dims: Sequence[int | ir.SymbolicDim]) -> str | None:
+    """What no tensor can have: a size below 0 or beyond 64 bits, or a great many dimensions."""
+    if len(dims) > MAX_RANK:
+        return f'its output "{value.name}" would have {len(dims)} dimensions, and at most {MAX_RANK} are known here'
+    for dim in dims:
+        if isinstance(dim, int) and not 0 <= dim <= MAX_SIZE:
+            small = "the input is too small for it" if dim < 0 else "no tensor is as large"
+            return f'its output "{value.name}" would have the shape {_text(value)}: {small}'
+    return None
 
 
 def _text(value: ir.Value) -> str:

@@ -49,7 +49,7 @@ class Values:
         if node.outputs and node.outputs[0].const_value is None:
             try:
                 node.outputs[0].const_value = ir.convenience.get_const_tensor(node.outputs[0])
-            except ValueError:  # a Constant with no value, or with two
+            except Exception:  # a Constant with no value, with two, or with one of another type
                 return
 
     def fold(self, node: ir.Node) -> None:
