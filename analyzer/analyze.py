@@ -13,7 +13,7 @@ from neural_cost.analyzer.device_table import find_device
 from neural_cost.analyzer.dimensions import Binding, bind
 from neural_cost.analyzer.load import Model, load, paused_gc
 from neural_cost.analyzer.node import Tensor
-from neural_cost.analyzer.parameters import distinct, parameters
+from neural_cost.analyzer.parameters import all_sizes_known, distinct, parameters
 from neural_cost.analyzer.report import Causal, ModelInfo, NodeRecord, Report, cover, total
 from neural_cost.analyzer.roofline import Work, bounds, kernel_bound
 from neural_cost.analyzer.shapes import Inference, infer
@@ -60,7 +60,7 @@ def analyze(
     moved, all_known = compulsory_bytes(nodes, sources, _views(walk, dict.fromkeys(model.ir.graph.outputs)))
     return Report(
         _describe(model, binding, inference, nodes),
-        total(nodes, distinct(weights.values()), moved if all_known else None),
+        total(nodes, distinct(weights.values()), moved if all_known else None, all_sizes_known(nodes)),
         cover(nodes),
         [NodeRecord(node, bound_s=_bound(node, on), bounded=on is not None) for node in nodes],
         [] if on is None else [_bounds(nodes, moved, on)],

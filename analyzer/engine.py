@@ -14,7 +14,7 @@ from neural_cost.analyzer.errors import quoted
 from neural_cost.analyzer.found_sizes import most, size_name
 from neural_cost.analyzer.load import Model
 from neural_cost.analyzer.shape_checks import contradiction
-from neural_cost.analyzer.shape_mends import Context
+from neural_cost.analyzer.shape_mends import Context, TooManySymbols, is_long
 from neural_cost.analyzer.values import RANDOM, Array, Values
 
 Declared = Mapping[ir.Value, tuple[ir.Shape | None, ir.TypeProtocol | None]]
@@ -22,7 +22,9 @@ Infer = Callable[[ShapeInferenceContext, ir.Node], None]
 Follow: TypeAlias = "Callable[[Engine, ir.Node], None]"
 GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 DEPENDS = "depends on"
-MAX_VISITS = 5_000_000  # nodes, each as often as its body is inferred: deep nesting multiplies that
+LONG = "the expression of its size has grown too long"
+MAX_VISITS = 200_000  # of nodes in bodies, each as often as its body is inferred: deep nesting multiplies that
+MAX_PLAYED = 16_384  # trips of loops that are played through, all loops of a model together
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ class Engine:
         self.contradictions: list[tuple[ir.Node, str]] = []
         self._origin: dict[str, str] = {}
         self._functions: dict[tuple[str, str], Infer | None] = {}
-        self._visits = 0
+        self.played = 0  # trips of loops, played through
+        self._visits = 0  # of nodes in bodies
 
     def run(self) -> None:
         """Infer the whole model."""
@@ -110,10 +113,11 @@ class Engine:
             self.constant.add(value)
         for node in graph:
             self.node(node)
+        if graph is not self.model.ir.graph:
+            self._visits += len(graph)
 
     def node(self, node: ir.Node) -> None:
         """Infer one node, and the bodies that it runs."""
-        self._visits += 1
         if self._is_constant(node):
             self.constant.update(node.outputs)
         follow = self.follow.get(("" if node.domain == "ai.onnx" else node.domain, node.op_type))
@@ -169,8 +173,11 @@ class Engine:
         function = self._function(node)
         if function is None:
             return f"no shape inference is known for {node.domain or 'ai.onnx'}::{node.op_type}"
+        self.context.fresh = 0
         try:
             function(self.context, node)
+        except TooManySymbols:  # what it has set before is whole
+            return self._blank_input(node)
         except Exception as error:
             for value in node.outputs:
                 value.shape = None  # what was set before it failed is half an answer
@@ -216,6 +223,7 @@ class Engine:
     def _name_sizes(self, node: ir.Node) -> None:
         """Name each size that this node is the first to have, and put the number there that a user gave."""
         taken: dict[str, int] = {}
+        self._cut_long(node)
         for value in node.outputs:
             for axis, dim in enumerate(value.shape or ()):
                 symbol = "" if isinstance(dim, int) else str(dim.value)
@@ -231,6 +239,13 @@ class Engine:
             for value in node.outputs:
                 if value.shape is not None:
                     value.shape = ir.Shape([taken.get(str(dim), dim) for dim in value.shape])
+
+    def _cut_long(self, node: ir.Node) -> None:
+        """Let expressions that outgrow all use become sizes that are not known."""
+        self.context.fresh = 0
+        for value in node.outputs:
+            if value.shape is not None and any(map(is_long, value.shape)):
+                value.shape = ir.Shape([self.unknown(LONG) if is_long(dim) else dim for dim in value.shape])
 
     def settle(self, value: ir.Value, node: ir.Node, why: str | None) -> None:
         """Fill in what the file declares, and keep the reason for what stays unknown."""

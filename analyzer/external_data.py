@@ -33,7 +33,9 @@ def locate_external_data(model: ir.Model, file: Path) -> list[str]:
     for tensor in _external_tensors(model):
         location = str(tensor.location)
         if (tensor.offset or 0) < 0 or tensor.dtype == ir.DataType.STRING:
-            raise ModelError(f"{file}: the weight {quoted(tensor.name)} cannot lie in a file as it says; export it again.")
+            raise ModelError(
+                f"{file}: the weight {quoted(tensor.name)} cannot lie in a file as it says; export it again."
+            )
         if location not in sizes:
             sizes[location] = _size(folder, location, tensor, file)
         tensor.base_dir = str(folder)
@@ -63,7 +65,9 @@ def _size(folder: Path, location: str, tensor: ir.ExternalTensor, file: Path) ->
     except (OSError, ValueError):
         return None
     if not stat.S_ISREG(found.st_mode):
-        raise ModelError(f"{file}: the weight {quoted(tensor.name)} is in {quoted(location)}, which is no file; export it again.")
+        raise ModelError(
+            f"{file}: the weight {quoted(tensor.name)} is in {quoted(location)}, which is no file; export it again."
+        )
     return found.st_size if path.resolve().is_relative_to(folder) else None
 
 

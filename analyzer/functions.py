@@ -10,8 +10,8 @@ import onnx_ir as ir
 from neural_cost.analyzer.inline import Key, inline, inner_graphs
 
 # Functions that call functions grow exponentially: a small file may not fill memory. A node takes some 5 KB.
-MAX_INLINED_NODES = 100_000  # or, where that is more, `GROWTH` times the nodes of the file
-GROWTH = 20
+MAX_INLINED_NODES = 50_000  # calls counted too; or, where that is more, `GROWTH` times the nodes of the file
+GROWTH = 100
 MAX_DEPTH = 64  # bodies within bodies and calls within calls, together
 CALL = "neural_cost.call:"  # metadata of a call, which the nodes of its body inherit, outer calls first
 
@@ -52,7 +52,9 @@ def _check_growth(model: ir.Model) -> None:
     called = {key: list(_nodes(function.graph)) for key, function in model.functions.items()}
     main = list(_nodes(model.graph))
     try:
-        order = list(TopologicalSorter({key: {each for each, _ in nodes} for key, nodes in called.items()}).static_order())
+        order = list(
+            TopologicalSorter({key: {each for each, _ in nodes} for key, nodes in called.items()}).static_order()
+        )
     except CycleError as error:
         raise ValueError("they call each other in a circle") from error
     sizes: dict[Key, int] = {}
@@ -67,12 +69,10 @@ def _check_growth(model: ir.Model) -> None:
         raise ValueError(f"calls and bodies are nested deeper than {MAX_DEPTH}")
 
 
-def _grown(
-    nodes: list[tuple[Key, int]], sizes: dict[Key, int], depths: dict[Key, int]
-) -> tuple[int, int]:
-    """Nodes of a body once all its calls are replaced, and how deep the deepest stands in it."""
+def _grown(nodes: list[tuple[Key, int]], sizes: dict[Key, int], depths: dict[Key, int]) -> tuple[int, int]:
+    """Nodes of a body once all its calls are replaced, the calls among them, and how deep the deepest stands in it."""
     return (
-        sum(sizes.get(key, 1) for key, _ in nodes),
+        len(nodes) + sum(sizes.get(key, 0) for key, _ in nodes),
         max((depth + depths.get(key, 0) for key, depth in nodes), default=0),
     )
 

@@ -13,6 +13,7 @@ import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from neural_cost.analyzer.errors import ModelError, quoted
+from neural_cost.analyzer.shape_checks import MAX_RANK
 
 AGAIN = "export it again"
 GRAPH, GRAPHS = AttributeProto.GRAPH, AttributeProto.GRAPHS
@@ -36,7 +37,8 @@ def check_opsets(model: ModelProto, file: Path) -> list[str]:
     """
     versions: dict[str, int] = {}
     for entry in model.opset_import:
-        entry.domain = "" if entry.domain == "ai.onnx" else entry.domain
+        if entry.domain == "ai.onnx":
+            entry.domain = ""
         name = f"ai.onnx {entry.version}" if not entry.domain else f"{quoted(entry.domain)} {entry.version}"
         if entry.version < (0 if entry.domain else 1):
             raise ModelError(f"{file} says that it uses opset {name}, which does not exist; {AGAIN}.")
@@ -75,6 +77,7 @@ class _Checks:
 
     def model(self, model: ModelProto) -> None:
         graph = model.graph
+        self._text(model.producer_name, graph.name, *(entry.domain for entry in model.opset_import))
         if not graph.output:
             self._refuse("the graph has no outputs, so nothing of it has to run")
         made = self._graph(graph, inner=False)
@@ -82,6 +85,8 @@ class _Checks:
         names = set()
         for function in model.functions:
             key = (function.domain, function.name, function.overload)
+            self._text(*key, *function.input, *(entry.domain for entry in function.opset_import))
+            self._dimensions(function.value_info)
             if key in names:
                 self._refuse(f"the function {quoted(function.name)} is there twice")
             names.add(key)
@@ -103,11 +108,32 @@ class _Checks:
         initializers = self._initializers(graph)
         made = self._made(graph.node, declared | initializers)
         for values in (graph.input, graph.output, graph.value_info):
-            _open_dimensions(values)
+            self._dimensions(values)
         for value in graph.output:
             if value.name not in made and not any(value.name in scope for scope in outer):
                 self._refuse(f"nothing makes the output {quoted(value.name)}")
         return made
+
+    def _dimensions(self, values: Iterable[onnx.ValueInfoProto]) -> None:
+        """Old exporters write -1 for a dimension that is open."""
+        for value in values:
+            dims = value.type.tensor_type.shape.dim if value.type.HasField("tensor_type") else ()
+            if len(dims) > MAX_RANK:
+                self._refuse(
+                    f"{quoted(value.name)} has {len(dims):,} dimensions, and at most {MAX_RANK} are known here"
+                )
+            for dim in dims:
+                size = dim.dim_value
+                if size < 0:
+                    dim.ClearField("dim_value")
+                elif not size:
+                    self._text(dim.dim_param)
+
+    def _text(self, *names: object) -> None:
+        """protobuf hands on as bytes what is no UTF-8."""
+        for name in names:
+            if type(name) is not str:
+                self._refuse(f"the name {quoted(name)} is no text in UTF-8")
 
     def _inputs(self, graph: GraphProto) -> set[str]:
         names: set[str] = set()
@@ -116,6 +142,7 @@ class _Checks:
                 self._refuse(f"the input {quoted(value.name)} is there twice")
             if not value.name:
                 self._refuse("an input has no name")
+            self._text(value.name)
             names.add(value.name)
         return names
 
@@ -123,6 +150,9 @@ class _Checks:
         found: dict[str, TensorProto] = {}
         sparse = [tensor.values for tensor in graph.sparse_initializer]
         for tensor in (*graph.initializer, *sparse):
+            self._text(tensor.name)
+            if len(tensor.dims) > MAX_RANK:
+                self._refuse(f"the weight {quoted(tensor.name)} has more than {MAX_RANK} dimensions")
             if any(dim < 0 for dim in tensor.dims):
                 self._refuse(f"the weight {quoted(tensor.name)} has the shape {list(tensor.dims)}, with a size below 0")
             other = found.setdefault(tensor.name, tensor)
@@ -134,6 +164,7 @@ class _Checks:
         for node in nodes:
             for name in node.output:
                 if name:
+                    self._text(name)
                     if name in made:
                         self._refuse(f"the tensor {quoted(name)} is made twice (by node {quoted(node.name)})")
                     made.add(name)
@@ -146,6 +177,7 @@ class _Checks:
             current, around = todo.pop()
             for node in current:
                 self._reads(node, around)
+                self._text(node.name, node.op_type, node.domain)
                 for attr in node.attribute:
                     if attr.ref_attr_name and not inner:
                         self._refuse(
@@ -165,11 +197,3 @@ class _Checks:
                     f"node {quoted(node.name)} ({quoted(node.op_type)}) reads the tensor {quoted(name)}, which nothing "
                     "makes"
                 )
-
-
-def _open_dimensions(values: Iterable[onnx.ValueInfoProto]) -> None:
-    """Old exporters write -1 for a dimension that is open."""
-    for value in values:
-        for dim in value.type.tensor_type.shape.dim if value.type.HasField("tensor_type") else ():
-            if dim.dim_value < 0:
-                dim.ClearField("dim_value")

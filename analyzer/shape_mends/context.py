@@ -7,6 +7,13 @@ from math import prod
 import onnx_ir as ir
 from onnx_shape_inference import ShapeInferenceContext
 
+MAX_FRESH = 4096  # symbols that one node makes: a vector of 1e12 elements that are not known is not followed
+MAX_TERMS = 256  # parts of an expression: one that grows from node to node becomes a size that is not known
+
+
+class TooManySymbols(ValueError):
+    """A node would make a symbol for each element of a long vector; shapes that it has set already hold."""
+
 
 class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is not checked
     """Follows whole numbers in vectors and scalars alone; truth is 0 or 1.
@@ -15,11 +22,25 @@ class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is no
     then broadcast wrongly. What is not followed here is computed by ONNX's reference implementation, where it is known.
     """
 
+    fresh = 0  # symbols made since the last node began
+
+    def new_symbolic_dim(self) -> ir.SymbolicDim:
+        """Make a symbol.
+
+        Raises:
+            TooManySymbols: the node makes more of them than a shape can have.
+        """
+        self.fresh += 1
+        if self.fresh > MAX_FRESH:
+            raise TooManySymbols("more sizes are not known than can be followed")
+        return super().new_symbolic_dim()
+
     def set_symbolic_value(self, value: ir.Value, data: list[int | ir.SymbolicDim]) -> None:
         """Keep the elements of a value, where they are whole numbers, one for each place that its shape has."""
         shape, dtype = value.shape, value.dtype
         whole = dtype is not None and (dtype.is_integer() or dtype == ir.DataType.BOOL)
-        if whole and shape is not None and shape.is_static() and len(shape) < 2 and prod(shape.numpy()) == len(data):
+        followed = whole and shape is not None and shape.is_static() and len(shape) < 2
+        if followed and prod(shape.numpy()) == len(data) and not any(map(is_long, data)):  # type: ignore[union-attr]
             super().set_symbolic_value(value, data)
         else:
             self.forget(value)
@@ -27,3 +48,17 @@ class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is no
     def forget(self, value: ir.Value) -> None:
         """Drop what an earlier pass over a body followed."""
         self._symbolic_values.pop(value, None)
+
+
+def is_long(dim: int | ir.SymbolicDim) -> bool:
+    """Whether a dimension is an expression of too many parts, or a number beyond 64 bits."""
+    if isinstance(dim, int):
+        return not -(2**63) <= dim < 2**63
+    todo = [dim._expr]  # onnx_ir keeps the expression there, and has no public way to it
+    for _ in range(MAX_TERMS):
+        if not todo:
+            return False
+        part = todo.pop()
+        if part is not None:
+            todo += part.args
+    return bool(todo)
