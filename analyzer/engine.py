@@ -22,6 +22,8 @@ Infer = Callable[[ShapeInferenceContext, ir.Node], None]
 Follow: TypeAlias = "Callable[[Engine, ir.Node], None]"
 GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 DEPENDS = "depends on"
+SHORT = 64  # parts of an expression that holds what is not known: no more are kept
+MAX_LONG = 100  # nodes with longer expressions, each of which takes its time: from then on none is kept
 LONG = "the expression of its size has grown too long"
 MAX_VISITS = 200_000  # of nodes in bodies, each as often as its body is inferred: deep nesting multiplies that
 MAX_PLAYED = 16_384  # trips of loops that are played through, all loops of a model together
@@ -92,6 +94,7 @@ class Engine:
         self._origin: dict[str, str] = {}
         self._functions: dict[tuple[str, str], Infer | None] = {}
         self.played = 0  # trips of loops, played through
+        self._long = 0
         self._visits = 0  # of nodes in bodies
 
     def run(self) -> None:
@@ -173,10 +176,11 @@ class Engine:
         function = self._function(node)
         if function is None:
             return f"no shape inference is known for {node.domain or 'ai.onnx'}::{node.op_type}"
-        self.context.fresh = 0
+        self.context.begin()
         try:
             function(self.context, node)
         except TooManySymbols:  # what it has set before is whole
+            self.context.begin()
             return self._blank_input(node)
         except Exception as error:
             for value in node.outputs:
@@ -242,10 +246,16 @@ class Engine:
 
     def _cut_long(self, node: ir.Node) -> None:
         """Let expressions that outgrow all use become sizes that are not known."""
-        self.context.fresh = 0
         for value in node.outputs:
-            if value.shape is not None and any(map(is_long, value.shape)):
-                value.shape = ir.Shape([self.unknown(LONG) if is_long(dim) else dim for dim in value.shape])
+            if value.shape is not None and any(is_long(dim, SHORT) for dim in value.shape):
+                self._long += 1
+                dims = [self.unknown(LONG) if self._is_useless(dim) else dim for dim in value.shape]
+                value.shape = ir.Shape(dims)
+
+    def _is_useless(self, dim: int | ir.SymbolicDim) -> bool:
+        if not is_long(dim, SHORT):
+            return False
+        return self._long > MAX_LONG or is_long(dim) or not self.is_known(dim)
 
     def settle(self, value: ir.Value, node: ir.Node, why: str | None) -> None:
         """Fill in what the file declares, and keep the reason for what stays unknown."""

@@ -17,7 +17,6 @@ from neural_cost.analyzer.errors import ModelError, quoted
 from neural_cost.analyzer.inline import inner_graphs
 from neural_cost.analyzer.values import MAX_ELEMENTS
 
-
 MAX_BYTES = 8 * MAX_ELEMENTS  # of a tensor whose elements matter: a longer one is a weight, and is never read
 
 

@@ -88,7 +88,8 @@ def _expand(call: ir.Node, function: ir.Function, names: Names, values: Names) -
     _resolve(made, _arguments(call, function))
     for node in made:
         _rename(node, call, names, values)
-    nodes, results = list(body), list(body.outputs)
+    nodes = list(body)
+    results: list[ir.Value | None] = list(body.outputs)
     for position, formal in enumerate(body.inputs):
         actual = call.inputs[position] if position < len(call.inputs) else None
         for user, index in tuple(formal.uses()):

@@ -163,11 +163,16 @@ def _apply(view: Node, rule: Rule | None, constant: bool) -> tuple[Cost | None, 
         return None, f'"{unknown.tensor}": {unknown.why}' if unknown.tensor else unknown.why
     except Exception as error:
         return None, _why(view, rule, error)
-    if isinstance(cost, Cost):
-        if min(cost.macs, cost.other_flops, cost.special_ops, cost.read_bytes, cost.write_bytes) < 0:
-            return None, f"the node does not have the form that {view.op_type} requires (a count is below 0)"
-        return cost, None
-    return None, f"its rule gives {type(cost).__name__} where a Cost is wanted: return node.cost(...)"
+    return _sound(view, cost)
+
+
+def _sound(view: Node, cost: object) -> tuple[Cost | None, str | None]:
+    """What a rule gives, unless it is no cost, or less than nothing."""
+    if not isinstance(cost, Cost):
+        return None, f"its rule gives {type(cost).__name__} where a Cost is wanted: return node.cost(...)"
+    if min(cost.macs, cost.other_flops, cost.special_ops, cost.read_bytes, cost.write_bytes) < 0:
+        return None, f"the node does not have the form that {view.op_type} requires (a count is below 0)"
+    return cost, None
 
 
 def _why(view: Node, rule: Rule, error: Exception) -> str:

@@ -92,7 +92,8 @@ SHAPE_ARITHMETIC = {
         s = SplitToSequence <axis = 1> (r) y = Resize <mode = "nearest"> (c, , , to) }""",
     "calls": """<ir_version: 9, opset_import: ["": 20, "local": 1]> g (float[2, 3] x) => (float[2, 3] y) {
         a = local.f <k = 1> (x) y = local.g(a) }
-        <domain: "local", opset_import: ["": 20, "local": 1]> f <k> (a) => (b) { t = Relu(a) b = Softmax <axis = @k> (t) }
+        <domain: "local", opset_import: ["": 20, "local": 1]> f <k> (a) => (b) {
+        t = Relu(a) b = Softmax <axis = @k> (t) }
         <domain: "local", opset_import: ["": 20, "local": 1]> g (a) => (b) {
         t = local.f <k = 0> (a) u = local.f <k = 1> (t) b = Add(t, u) }""",
 }

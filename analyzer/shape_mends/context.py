@@ -8,7 +8,9 @@ import onnx_ir as ir
 from onnx_shape_inference import ShapeInferenceContext
 
 MAX_FRESH = 4096  # symbols that one node makes: a vector of 1e12 elements that are not known is not followed
-MAX_TERMS = 256  # parts of an expression: one that grows from node to node becomes a size that is not known
+MAX_SIZE = 2**63 - 1
+MAX_READ = 65_536
+MAX_TERMS = 128  # parts of an expression: one that grows from node to node becomes a size that is not known
 
 
 class TooManySymbols(ValueError):
@@ -23,6 +25,23 @@ class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is no
     """
 
     fresh = 0  # symbols made since the last node began
+    read = 0  # elements of values handed out since then
+
+    def begin(self) -> None:
+        """Begin a node: its work is counted from here."""
+        self.fresh = self.read = 0
+
+    def get_symbolic_value(self, value: ir.Value) -> list[int | ir.SymbolicDim] | None:
+        """Elements of a value, where they are known.
+
+        Raises:
+            TooManySymbols: the node reads more of them than shape arithmetic needs.
+        """
+        data: list[int | ir.SymbolicDim] | None = super().get_symbolic_value(value)
+        self.read += len(data) if data else 0
+        if self.read > MAX_READ:
+            raise TooManySymbols("more values are read than can be followed")
+        return data
 
     def new_symbolic_dim(self) -> ir.SymbolicDim:
         """Make a symbol.
@@ -33,13 +52,14 @@ class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is no
         self.fresh += 1
         if self.fresh > MAX_FRESH:
             raise TooManySymbols("more sizes are not known than can be followed")
-        return super().new_symbolic_dim()
+        dim: ir.SymbolicDim = super().new_symbolic_dim()
+        return dim
 
     def set_symbolic_value(self, value: ir.Value, data: list[int | ir.SymbolicDim]) -> None:
         """Keep the elements of a value, where they are whole numbers, one for each place that its shape has."""
         shape, dtype = value.shape, value.dtype
         whole = dtype is not None and (dtype.is_integer() or dtype == ir.DataType.BOOL)
-        followed = whole and shape is not None and shape.is_static() and len(shape) < 2
+        followed = whole and shape is not None and shape.is_static() and len(shape) < 2 and len(data) <= MAX_FRESH
         if followed and prod(shape.numpy()) == len(data) and not any(map(is_long, data)):  # type: ignore[union-attr]
             super().set_symbolic_value(value, data)
         else:
@@ -50,15 +70,17 @@ class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is no
         self._symbolic_values.pop(value, None)
 
 
-def is_long(dim: int | ir.SymbolicDim) -> bool:
+def is_long(dim: int | ir.SymbolicDim, most: int = MAX_TERMS) -> bool:
     """Whether a dimension is an expression of too many parts, or a number beyond 64 bits."""
     if isinstance(dim, int):
-        return not -(2**63) <= dim < 2**63
+        return not -MAX_SIZE <= dim <= MAX_SIZE
     todo = [dim._expr]  # onnx_ir keeps the expression there, and has no public way to it
-    for _ in range(MAX_TERMS):
+    for _ in range(most):
         if not todo:
             return False
         part = todo.pop()
         if part is not None:
             todo += part.args
+            if part.is_Integer and not -MAX_SIZE <= part <= MAX_SIZE:
+                return True
     return bool(todo)
