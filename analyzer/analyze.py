@@ -16,7 +16,7 @@ from neural_cost.analyzer.formulas import Ends
 from neural_cost.analyzer.load import Model, load
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.opened import Opened
-from neural_cost.analyzer.parameters import Weight, distinct, parameters
+from neural_cost.analyzer.parameters import Weight, all_sizes_known, distinct, parameters
 from neural_cost.analyzer.records import ModelInfo, node_record
 from neural_cost.analyzer.report import Causal, Report, cover, total
 from neural_cost.analyzer.roofline import Bound, Work, bounds, kernel_bound
@@ -75,7 +75,7 @@ def analyze(
 
     return Report(
         _describe(model, binding, inference, nodes),
-        total(nodes, ends.weights, moved if all_known else None),
+        total(nodes, ends.weights, moved if all_known else None, all_sizes_known(nodes)),
         cover(nodes),
         [node_record(node, weights, _bound(node, on), bounded=on is not None) for node in nodes],
         [] if on is None else [_bounds(nodes, moved, on)],

@@ -74,6 +74,8 @@ def follow_scan(engine: Engine, node: ir.Node) -> None:
     batched = engine.model.opset < 9  # opset 8: a batch axis before all others, and lengths as the first input
     inputs = node.inputs[1:] if batched else node.inputs
     scanned = node.attributes["num_scan_inputs"].as_int()
+    if not 0 < scanned <= len(inputs):
+        raise ValueError(f"num_scan_inputs is {scanned}, and it has {len(inputs)} inputs")
     states = len(inputs) - scanned
     axes = _axes(node, "scan_input_axes", scanned, batched)
     times: Dim | None = None

@@ -9,8 +9,9 @@ from typing import TypeVar
 import onnx_ir as ir
 
 from neural_cost.analyzer.derived_dims import in_symbols, names_in, size_of
-from neural_cost.analyzer.errors import DimensionError
+from neural_cost.analyzer.errors import DimensionError, closest, listed, quoted
 from neural_cost.analyzer.load import Model
+from neural_cost.analyzer.shape_checks import MAX_SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,10 @@ def bind(model: Model, dims: Mapping[str, int], shapes: Mapping[str, Sequence[in
     made = _of_nodes(model, [name for name in dims if name not in names and not _is_axis(inputs, name)])
     unknown = [name for name, is_made in made.items() if not is_made]
     if unknown:
-        known = ", ".join(names) or "none"
-        raise DimensionError(f'{model.path} has no open dimension "{unknown[0]}"; it has: {known}.')
+        meant = closest(unknown[0], names)
+        raise DimensionError(
+            f"{model.path} has no open dimension {quoted(unknown[0])}{meant}; it has: {listed(names)}."
+        )
     overrides = _overrides(inputs, dims, shapes)
     used = {name: values.get(name, 1) for name in names} | dict(dims)
     derived = _derived(names, values, used)
@@ -148,16 +151,22 @@ def _of_nodes(model: Model, names: Sequence[str]) -> dict[str, bool]:
 
 def _check_size(model: Model, name: str, size: int) -> None:
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-        raise DimensionError(f'{model.path}: the dimension "{name}" must be a whole number from 0 up, not {size}.')
+        raise DimensionError(
+            f"{model.path}: the dimension {quoted(name)} must be a whole number from 0 up, not {quoted(size)[1:-1]}."
+        )
+    if size > MAX_SIZE:
+        raise DimensionError(f"{model.path}: the dimension {quoted(name)} is larger than 64 bits can hold; give less.")
 
 
 def _check_shape(model: Model, inputs: Mapping[str, ir.Value], name: str, shape: Sequence[int]) -> None:
     if name not in inputs:
-        raise DimensionError(f'{model.path} has no input "{name}"; it has: {", ".join(inputs) or "none"}.')
+        meant = closest(name, inputs)
+        raise DimensionError(f"{model.path} has no input {quoted(name)}{meant}; it has: {listed(inputs)}.")
     declared = inputs[name].shape
     if declared is not None and len(declared) != len(shape):
         raise DimensionError(
-            f'{model.path}: the input "{name}" has {len(declared)} dimensions, and {len(shape)} were given.'
+            f"{model.path}: the input {quoted(name)} has {len(declared)} dimensions, and {len(shape)} were given; "
+            "give as many as it has."
         )
     for size in shape:
         _check_size(model, name, size)
@@ -175,7 +184,9 @@ def _from_shapes(
             key = dim_name(name, axis, dim)
             other = found.get(key, dims.get(key, size))
             if other != size:
-                raise DimensionError(f'{model.path}: the dimension "{key}" was given as {other} and as {size}.')
+                raise DimensionError(
+                    f"{model.path}: the dimension {quoted(key)} was given as {other} and as {size}; give one of them."
+                )
             found[key] = size
     return found
 

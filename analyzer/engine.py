@@ -10,10 +10,11 @@ import onnx_ir as ir
 from onnx_shape_inference import ShapeInferenceContext, registry
 
 from neural_cost.analyzer.cost import Dim
+from neural_cost.analyzer.errors import quoted
 from neural_cost.analyzer.found_sizes import most, size_name
 from neural_cost.analyzer.load import Model
 from neural_cost.analyzer.shape_checks import contradiction
-from neural_cost.analyzer.shape_mends import Context
+from neural_cost.analyzer.shape_mends import Context, TooManySymbols, is_long
 from neural_cost.analyzer.values import RANDOM, Array, Values
 
 Declared = Mapping[ir.Value, tuple[ir.Shape | None, ir.TypeProtocol | None]]
@@ -21,7 +22,11 @@ Infer = Callable[[ShapeInferenceContext, ir.Node], None]
 Follow: TypeAlias = "Callable[[Engine, ir.Node], None]"
 GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 DEPENDS = "depends on"
-MAX_VISITS = 5_000_000  # nodes, each as often as its body is inferred: deep nesting multiplies that
+SHORT = 64  # parts of an expression that holds what is not known: no more are kept
+MAX_LONG = 100  # nodes with longer expressions, each of which takes its time: from then on none is kept
+LONG = "the expression of its size has grown too long"
+MAX_VISITS = 200_000  # of nodes in bodies, each as often as its body is inferred: deep nesting multiplies that
+MAX_PLAYED = 16_384  # trips of loops that are played through, all loops of a model together
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,9 @@ class Engine:
         self.contradictions: list[tuple[ir.Node, str]] = []
         self._origin: dict[str, str] = {}
         self._functions: dict[tuple[str, str], Infer | None] = {}
-        self._visits = 0
+        self.played = 0  # trips of loops, played through
+        self._long = 0
+        self._visits = 0  # of nodes in bodies
 
     def run(self) -> None:
         """Infer the whole model."""
@@ -109,10 +116,11 @@ class Engine:
             self.constant.add(value)
         for node in graph:
             self.node(node)
+        if graph is not self.model.ir.graph:
+            self._visits += len(graph)
 
     def node(self, node: ir.Node) -> None:
         """Infer one node, and the bodies that it runs."""
-        self._visits += 1
         if self._is_constant(node):
             self.constant.update(node.outputs)
         follow = self.follow.get(("" if node.domain == "ai.onnx" else node.domain, node.op_type))
@@ -168,13 +176,17 @@ class Engine:
         function = self._function(node)
         if function is None:
             return f"no shape inference is known for {node.domain or 'ai.onnx'}::{node.op_type}"
+        self.context.begin()
         try:
             function(self.context, node)
+        except TooManySymbols:  # what it has set before is whole
+            self.context.begin()
+            return self._blank_input(node)
         except Exception as error:
             for value in node.outputs:
                 value.shape = None  # what was set before it failed is half an answer
             why = self._blank_input(node)
-            return why or f"shape inference of {node.op_type} failed: {(str(error).splitlines() or [repr(error)])[0]}"
+            return why or f"shape inference of {node.op_type} failed: {_line(error)}"
         if node.op_type == "Constant":
             self.values.hold(node)
         for value in node.outputs:
@@ -189,10 +201,12 @@ class Engine:
             if self._visits < MAX_VISITS:
                 follow(self, node)
                 return None
-        except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
-            why = f"the node does not have the form that {node.op_type} requires ({error})"
+        except Exception as error:
+            why = f"the node does not have the form that {node.op_type} requires ({_line(error)})"
         self.bodies.pop(node, None)
         self.stuck[node] = why
+        for value in node.outputs:
+            value.shape = value.const_value = None  # what was set before it failed is half an answer
         return why
 
     def _function(self, node: ir.Node) -> Infer | None:
@@ -213,6 +227,7 @@ class Engine:
     def _name_sizes(self, node: ir.Node) -> None:
         """Name each size that this node is the first to have, and put the number there that a user gave."""
         taken: dict[str, int] = {}
+        self._cut_long(node)
         for value in node.outputs:
             for axis, dim in enumerate(value.shape or ()):
                 symbol = "" if isinstance(dim, int) else str(dim.value)
@@ -228,6 +243,19 @@ class Engine:
             for value in node.outputs:
                 if value.shape is not None:
                     value.shape = ir.Shape([taken.get(str(dim), dim) for dim in value.shape])
+
+    def _cut_long(self, node: ir.Node) -> None:
+        """Let expressions that outgrow all use become sizes that are not known."""
+        for value in node.outputs:
+            if value.shape is not None and any(is_long(dim, SHORT) for dim in value.shape):
+                self._long += 1
+                dims = [self.unknown(LONG) if self._is_useless(dim) else dim for dim in value.shape]
+                value.shape = ir.Shape(dims)
+
+    def _is_useless(self, dim: int | ir.SymbolicDim) -> bool:
+        if not is_long(dim, SHORT):
+            return False
+        return self._long > MAX_LONG or is_long(dim) or not self.is_known(dim)
 
     def settle(self, value: ir.Value, node: ir.Node, why: str | None) -> None:
         """Fill in what the file declares, and keep the reason for what stays unknown."""
@@ -279,6 +307,10 @@ class Engine:
     def _unknown_symbols(self, dim: int | ir.SymbolicDim) -> Iterator[str]:
         if not isinstance(dim, int):
             yield from (name for name in dim.free_symbols() if self.context.is_generated_symbol(name))
+
+
+def _line(error: Exception) -> str:
+    return quoted((str(error).splitlines() or [repr(error)])[0], 200)[1:-1]
 
 
 def dim_of(dim: int | ir.SymbolicDim) -> Dim | None:

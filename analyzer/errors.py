@@ -12,6 +12,13 @@ Each message is one sentence that names the file, node or tensor and says what t
 escapes is a fault of this program.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+MAX_NAME = 60  # characters of a name in a sentence
+MAX_LISTED = 8
+
 
 class NeuralCostError(Exception):
     """Base of every error that this package raises on purpose."""
@@ -47,3 +54,24 @@ class BudgetExceeded(NeuralCostError):
     """A model costs more than the budget allows."""
 
     exit_code = 1
+
+
+def quoted(name: object, longest: int = MAX_NAME) -> str:
+    """A name from a file as it stands in a sentence: on one line, and short."""
+    text = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in str(name))
+    return f'"{text}"' if len(text) <= longest else f'"{text[:longest]}..."'
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names as a sentence lists them: the first ones, and how many more there are."""
+    texts = [quoted(name)[1:-1] for name in names]
+    more = f" and {len(texts) - MAX_LISTED:,} more" if len(texts) > MAX_LISTED else ""
+    return (", ".join(texts[:MAX_LISTED]) or "none") + more
+
+
+def closest(name: str, known: Iterable[object]) -> str:
+    """A question for the name that was meant; empty where none is like it."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, [str(each) for each in known], n=1)
+    return f" (did you mean {quoted(found[0])}?)" if found else ""

@@ -24,7 +24,12 @@ def most(values: Values, node: ir.Node, axis: int) -> int | None:
     """The largest that a size can be which only a run finds; None where nothing limits it."""
     function = MOST.get(node.op_type) if node.domain in ("", "ai.onnx") else None
     shape = numbers(node.inputs[0]) if function is not None and node.inputs else None
-    return None if function is None or shape is None else function(values, node, shape, axis)
+    if function is None or shape is None:
+        return None
+    try:
+        return function(values, node, shape, axis)
+    except (IndexError, TypeError, ValueError):  # a node without the inputs or attributes that its operator wants
+        return None
 
 
 def _elements(values: Values, node: ir.Node, shape: Shape, axis: int) -> int | None:

@@ -18,7 +18,7 @@ from neural_cost.analyzer.wire_format import Span, marks, without_data
 KEEP = 8 * MAX_ELEMENTS  # bytes of a tensor's data: shapes and tables whose values are followed have no more
 
 
-def read_model(file: Path, keep: int) -> tuple[bytes, bool]:
+def read_graph(file: Path, keep: int) -> tuple[bytes, bool]:
     """Bytes of an ONNX file without the data of tensors of more than `keep` bytes, and whether any was left out.
 
     Raises:

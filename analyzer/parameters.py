@@ -47,9 +47,17 @@ def parameters(nodes: Sequence[NodeCost]) -> dict[str, Weight]:
             if tensor is None or tensor.name in found or not _is_weight(each.node, position, tensor):
                 continue
             stored = origin.get(tensor.name, tensor)
+            if stored.dtype not in BITS or stored.dims is None or None in stored.dims:
+                stored = tensor
             if stored.name not in tables:
                 found[tensor.name] = Weight(stored, _elements(each.node, position, tensor))
     return found
+
+
+def all_sizes_known(nodes: Iterable[NodeCost]) -> bool:
+    """Whether no constant that a node reads at run time has a size that is not known: it could be a weight."""
+    inputs = (tensor for each in nodes if not each.constant for tensor in each.node.inputs if tensor is not None)
+    return all(tensor.dims is not None and None not in tensor.dims for tensor in inputs if tensor.constant)
 
 
 def distinct(weights: Iterable[Weight]) -> list[Weight]:
@@ -70,7 +78,7 @@ def _origins(nodes: Iterable[NodeCost]) -> dict[str, Tensor]:
 
 
 def _is_weight(node: Node, position: int, tensor: Tensor) -> bool:
-    if not tensor.constant or tensor.dims is None or tensor.dtype not in BITS or tensor.rank == 0:
+    if not tensor.constant or not tensor.dims or None in tensor.dims or tensor.dtype not in BITS:
         return False
     if position in OTHER.get(node.op_type, ()) or (tensor.size == 1 and node.op_type in SCALARS):
         return False
@@ -85,7 +93,12 @@ def _elements(node: Node, position: int, tensor: Tensor) -> Dim:
     if tensor.dtype != "uint8" or node.domain != "com.microsoft":
         return tensor.size
     if node.op_type in ("MatMulNBits", "MatMulBnb4") and position == 1:
-        return int(node.attr("N", 0)) * int(node.attr("K", 0))
+        return _count(node, "N", 0) * _count(node, "K", 0)
     name = PACKED.get((node.op_type, position))
-    bits: int = node.attr(name, 4) if name else 8
-    return tensor.size * 8 // bits
+    return tensor.size * 8 // (_count(node, name, 4) or 8 if name else 8)
+
+
+def _count(node: Node, name: str, default: int) -> int:
+    """An attribute that counts something; its default where it holds no count."""
+    value = node.attr(name, default)
+    return value if isinstance(value, int) and value >= 0 else default

@@ -173,13 +173,16 @@ class Report(Record):
         return to_html(summary(self, View()))
 
 
-def total(nodes: list[NodeCost], weights: Sequence[Weight], compulsory: int | None) -> Totals:
-    """Sum what is known, as often as it runs; `compulsory` is None where it is not known whole."""
+def total(nodes: list[NodeCost], weights: Sequence[Weight], compulsory: int | None, sizes_known: bool = True) -> Totals:
+    """Sum what is known, as often as it runs; `compulsory` is None where it is not known whole.
+
+    `sizes_known` tells that no weight is left out because its size is not known.
+    """
     macs: dict[str, int] = {}
     flops: dict[str, int] = {}
     kinds: dict[str, int] = {}
     other = special = moved = 0
-    complete = True
+    complete = sizes_known
     for node in nodes:
         cost, repeats = node.cost, node.repeats
         if cost is None or repeats is None:

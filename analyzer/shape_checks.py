@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 import onnx_ir as ir
 
 Shape = tuple[int, ...]
+MAX_SIZE = 2**63 - 1  # of a dimension: what the format can hold
+MAX_RANK = 256  # runtimes and NumPy stop at 64 and fewer; without an end, shapes could outgrow memory
 DOMAINS = ("", "ai.onnx", "com.microsoft")
 
 
 def contradiction(node: ir.Node) -> str | None:
     """Say what is wrong with the shapes of a node, or None. Shapes that are not known in numbers are not judged."""
     check = CHECKS.get(node.op_type) if node.domain in DOMAINS else None
-    negative = next((value for value in node.outputs if _negative(value)), None)
-    if negative is not None:
-        return f'its output "{negative.name}" would have the shape {_text(negative)}: the input is too small for it'
+    for value in node.outputs:
+        if value.shape is not None and (wrong := _impossible(value, value.shape.dims)):
+            return wrong
     if node.op_type in WINDOWS and (empty := _empty(node)) is not None:
         return empty
-    return check(node) if check else None
+    if check is None:
+        return None
+    try:
+        return check(node)
+    except (IndexError, TypeError, ValueError):  # a node without the inputs or attributes that its operator wants
+        return None
 
 
 def numbers(value: ir.Value | None) -> Shape | None:
@@ -31,16 +38,23 @@ def numbers(value: ir.Value | None) -> Shape | None:
     return known if len(known) == len(dims) else None
 
 
-def _negative(value: ir.Value) -> bool:
-    return value.shape is not None and any(isinstance(dim, int) and dim < 0 for dim in value.shape.dims)
-
-
 def _empty(node: ir.Node) -> str | None:
     """A window needs to fit once; where it does not, runtimes refuse it, or round the other way."""
-    x, y = numbers(node.inputs[0]) if node.inputs else None, numbers(node.outputs[0])
+    x, y = numbers(node.inputs[0]) if node.inputs else None, numbers(node.outputs[0]) if node.outputs else None
     if x is None or y is None or 0 not in y or 0 in x:
         return None
     return f"its window is larger than its input {list(x)}"
+
+
+def _impossible(value: ir.Value, dims: Sequence[int | ir.SymbolicDim]) -> str | None:
+    """What no tensor can have: a size below 0 or beyond 64 bits, or a great many dimensions."""
+    if len(dims) > MAX_RANK:
+        return f'its output "{value.name}" would have {len(dims)} dimensions, and at most {MAX_RANK} are known here'
+    for dim in dims:
+        if isinstance(dim, int) and not 0 <= dim <= MAX_SIZE:
+            small = "the input is too small for it" if dim < 0 else "no tensor is as large"
+            return f'its output "{value.name}" would have the shape {_text(value)}: {small}'
+    return None
 
 
 def _text(value: ir.Value) -> str:

@@ -15,7 +15,7 @@ from neural_cost.analyzer.conditions import conditions, fitting
 from neural_cost.analyzer.control_flow import FOLLOW
 from neural_cost.analyzer.dimensions import Binding
 from neural_cost.analyzer.engine import Declared, Engine, FalseShape, Sizes, dim_of
-from neural_cost.analyzer.errors import DimensionError
+from neural_cost.analyzer.errors import DimensionError, closest, listed, quoted
 from neural_cost.analyzer.load import Model
 from neural_cost.analyzer.node import Dims
 from neural_cost.analyzer.shape_mends import install
@@ -146,26 +146,28 @@ def _check_trips(model: Model, trips: Mapping[str, int]) -> None:
     )
     for name, count in trips.items():
         if name not in loops:
-            known = ", ".join(str(loop) for loop in loops if loop) or "none"
-            raise DimensionError(f'{model.path} has no Loop node "{name}"; it has: {known}.')
+            known = [loop for loop in loops if loop]
+            meant = closest(name, known)
+            raise DimensionError(f"{model.path} has no Loop node {quoted(name)}{meant}; it has: {listed(known)}.")
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise DimensionError(f'{model.path}: the trips of "{name}" must be a whole number, not {count}.')
+            raise DimensionError(f"{model.path}: the trips of {quoted(name)} must be a whole number, not {count}.")
 
 
 def _check_found(model: Model, binding: Binding, engine: Engine) -> None:
     for name in binding.found:
         if name not in engine.found:
-            known = ", ".join(engine.names.values()) or "none"
+            known = engine.names.values()
             raise DimensionError(
-                f'{model.path}: "{name}" is no size that only a run finds; those that can be given are: {known}.'
+                f"{model.path}: {quoted(name)} is no size that only a run finds{closest(name, known)}; those that can "
+                f"be given are: {listed(known)}."
             )
 
 
 def _refuse(model: Model, binding: Binding, node: ir.Node, wrong: str) -> None:
-    taken = ", ".join(f"{name} taken as {binding.dims[name]}" for name in binding.assumed)
-    assumed = f" (with {taken})" if taken else ""
+    taken = listed(f"{name} taken as {binding.dims[name]}" for name in binding.assumed)
+    assumed = f" (with {taken})" if binding.assumed else ""
     name = node.name or (node.outputs[0].name if node.outputs else "")
     raise DimensionError(
-        f'{model.path}: the sizes given contradict the graph at {node.op_type} node "{name}": {wrong}{assumed}; '
-        "give others."
+        f"{model.path}: the sizes given contradict the graph at {node.op_type} node {quoted(name)}: "
+        f"{quoted(wrong, 300)[1:-1]}{assumed}; give others."
     )

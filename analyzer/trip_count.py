@@ -10,8 +10,8 @@ import onnx_ir as ir
 
 from neural_cost.analyzer.cost import Dim
 from neural_cost.analyzer.counted_loop import count_starts, counted_trips
-from neural_cost.analyzer.engine import Engine
-from neural_cost.analyzer.values import MAX_ELEMENTS, RANDOM
+from neural_cost.analyzer.engine import GRAPHS, MAX_PLAYED, Engine
+from neural_cost.analyzer.values import MAX_ELEMENTS, RANDOM, is_small
 
 MAX_PLAYED_TRIPS = 4096  # a condition that is still true after so many is given up
 MAX_PLAYED_NODES = 64
@@ -106,7 +106,8 @@ class Condition:
 
 def _play(engine: Engine, node: ir.Node, body: ir.Graph, limit: Dim | None) -> int | None:
     """Run the part of a body that its condition needs, on known values, until the condition is false."""
-    condition = _condition(body) if limit is None or isinstance(limit, int) else None
+    playable = (limit is None or isinstance(limit, int)) and engine.played < MAX_PLAYED
+    condition = _condition(body) if playable else None
     if condition is None:
         return None
     feed: Feed = {body.inputs[1].name or "": np.array(True)}
@@ -117,7 +118,7 @@ def _play(engine: Engine, node: ir.Node, body: ir.Graph, limit: Dim | None) -> i
             return None
         feed[inner.name or ""] = array
     try:
-        return _count(condition, engine.model.opset, feed, limit)
+        return _count(engine, condition, feed, limit)
     except Exception:  # the reference lacks an operator of it: the trips stay unknown, which is safe
         return None
 
@@ -141,15 +142,20 @@ def _condition(body: ir.Graph) -> Condition | None:
             outer[value] = None
         elif producer not in nodes:
             nodes[producer] = None
-            if producer.op_type in RANDOM or len(nodes) > MAX_PLAYED_NODES:
-                return None
-            if any(attr.type == ir.AttributeType.GRAPH for attr in producer.attributes.values()):
+            if len(nodes) > MAX_PLAYED_NODES or not _is_playable(producer):
                 return None
             todo += [value for value in producer.inputs if value is not None]
     return Condition(body, [node for node in body if node in nodes], list(carried), list(outer))
 
 
-def _count(condition: Condition, opset: int, feed: Feed, limit: int | None) -> int | None:
+def _is_playable(node: ir.Node) -> bool:
+    """Whether a node gives the same small results each time: a shape that is not known may be a huge one."""
+    if node.op_type in RANDOM or any(attr.type in GRAPHS for attr in node.attributes.values()):
+        return False
+    return all(is_small(value) for value in node.outputs if value.name)
+
+
+def _count(engine: Engine, condition: Condition, feed: Feed, limit: int | None) -> int | None:
     import onnx
     from onnx.reference import ReferenceEvaluator
 
@@ -162,10 +168,11 @@ def _count(condition: Condition, opset: int, feed: Feed, limit: int | None) -> i
         [onnx.ValueInfoProto(name=name) for name in {*feed, number}],
         [onnx.ValueInfoProto(name=value.name) for value in dict.fromkeys(ends)],
     )
-    opsets = [onnx.helper.make_opsetid("", opset)]
+    opsets = [onnx.helper.make_opsetid("", engine.model.opset)]
     evaluator = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=opsets))
     most = MAX_PLAYED_TRIPS if limit is None else min(limit, MAX_PLAYED_TRIPS)
     for trip in range(most):
+        engine.played += 1
         results = evaluator.run([value.name for value in ends], feed | {number: np.array(trip, np.int64)})
         if not bool(np.asarray(results[0]).item()):
             return trip + 1

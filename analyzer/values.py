@@ -49,7 +49,7 @@ class Values:
         if node.outputs and node.outputs[0].const_value is None:
             try:
                 node.outputs[0].const_value = ir.convenience.get_const_tensor(node.outputs[0])
-            except ValueError:  # a Constant with no value, or with two
+            except Exception:  # a Constant with no value, with two, or with one of another type
                 return
 
     def fold(self, node: ir.Node) -> None:
@@ -90,10 +90,11 @@ def _foldable(node: ir.Node) -> bool:
         return False
     if any(attr.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS) for attr in node.attributes.values()):
         return False
-    return all(_is_small(value) for value in node.outputs if value.name)
+    return all(is_small(value) for value in node.outputs if value.name)
 
 
-def _is_small(value: ir.Value) -> bool:
+def is_small(value: ir.Value) -> bool:
+    """Whether a value is known to have few elements."""
     shape = value.shape
     if shape is None or value.dtype is None or not shape.is_static():
         return False

@@ -10,6 +10,7 @@ import onnx_ir as ir
 
 from neural_cost.analyzer.cost import NOTHING, Cost, Dim
 from neural_cost.analyzer.engine import Body
+from neural_cost.analyzer.errors import quoted
 from neural_cost.analyzer.functions import calls_of
 from neural_cost.analyzer.modules import scope_of
 from neural_cost.analyzer.node import Node, Unknown
@@ -162,15 +163,20 @@ def _apply(view: Node, rule: Rule | None, constant: bool) -> tuple[Cost | None, 
         return None, f'"{unknown.tensor}": {unknown.why}' if unknown.tensor else unknown.why
     except Exception as error:
         return None, _why(view, rule, error)
-    if isinstance(cost, Cost):
-        return cost, None
-    return None, f"its rule gives {type(cost).__name__} where a Cost is wanted: return node.cost(...)"
+    return _sound(view, cost)
+
+
+def _sound(view: Node, cost: object) -> tuple[Cost | None, str | None]:
+    """What a rule gives, unless it is no cost, or less than nothing."""
+    if not isinstance(cost, Cost):
+        return None, f"its rule gives {type(cost).__name__} where a Cost is wanted: return node.cost(...)"
+    if min(cost.macs, cost.other_flops, cost.special_ops, cost.read_bytes, cost.write_bytes) < 0:
+        return None, f"the node does not have the form that {view.op_type} requires (a count is below 0)"
+    return cost, None
 
 
 def _why(view: Node, rule: Rule, error: Exception) -> str:
-    """Say what is wrong with a node, or with a user's own rule; another error is a fault of ours, and is raised."""
-    if rule.kind == "custom":  # it must not lose the rest of the report
+    """Say what is wrong with a node, or with a user's own rule: neither may lose the rest of the report."""
+    if rule.kind == "custom":
         return f"its rule failed: {error!r}"
-    if isinstance(error, IndexError | TypeError | ValueError | KeyError | ZeroDivisionError):
-        return f"the node does not have the form that {view.op_type} requires ({error})"
-    raise error
+    return f"the node does not have the form that {view.op_type} requires ({quoted(error, 200)[1:-1]})"

@@ -10,6 +10,15 @@ from onnx_shape_inference import ShapeInferenceContext
 
 from neural_cost.analyzer.values import MAX_ELEMENTS
 
+MAX_FRESH = 4096  # symbols that one node makes: a vector of 1e12 elements that are not known is not followed
+MAX_SIZE = 2**63 - 1
+MAX_READ = 65_536
+MAX_TERMS = 128  # parts of an expression: one that grows from node to node becomes a size that is not known
+
+
+class TooManySymbols(ValueError):
+    """A node would make a symbol for each element of a long vector; shapes that it has set already hold."""
+
 
 class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is not checked
     """Follows whole numbers in vectors and scalars alone; truth is 0 or 1.
@@ -18,11 +27,46 @@ class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is no
     then broadcast wrongly. What is not followed here is computed by ONNX's reference implementation, where it is known.
     """
 
+    fresh = 0  # symbols made since the last node began
+    read = 0  # elements of values handed out since then
+
+    def begin(self) -> None:
+        """Begin a node: its work is counted from here."""
+        self.fresh = self.read = 0
+
+    def get_symbolic_value(self, value: ir.Value) -> list[int | ir.SymbolicDim] | None:
+        """Elements of a value, where they are known and few: a long constant holds data, which is not read.
+
+        Raises:
+            TooManySymbols: the node reads more of them than shape arithmetic needs.
+        """
+        tensor = value.const_value
+        if tensor is not None and tensor.size > MAX_ELEMENTS:
+            return None
+        data: list[int | ir.SymbolicDim] | None = super().get_symbolic_value(value)
+        self.read += len(data) if data else 0
+        if self.read > MAX_READ:
+            raise TooManySymbols("more values are read than can be followed")
+        return data
+
+    def new_symbolic_dim(self) -> ir.SymbolicDim:
+        """Make a symbol.
+
+        Raises:
+            TooManySymbols: the node makes more of them than a shape can have.
+        """
+        self.fresh += 1
+        if self.fresh > MAX_FRESH:
+            raise TooManySymbols("more sizes are not known than can be followed")
+        dim: ir.SymbolicDim = super().new_symbolic_dim()
+        return dim
+
     def set_symbolic_value(self, value: ir.Value, data: list[int | ir.SymbolicDim]) -> None:
         """Keep the elements of a value, where they are whole numbers, one for each place that its shape has."""
         shape, dtype = value.shape, value.dtype
         whole = dtype is not None and (dtype.is_integer() or dtype == ir.DataType.BOOL)
-        if whole and shape is not None and shape.is_static() and len(shape) < 2 and prod(shape.numpy()) == len(data):
+        followed = whole and shape is not None and shape.is_static() and len(shape) < 2 and len(data) <= MAX_FRESH
+        if followed and prod(shape.numpy()) == len(data) and not any(map(is_long, data)):  # type: ignore[union-attr]
             super().set_symbolic_value(value, [plain(element) for element in data])
         else:
             self.forget(value)
@@ -33,14 +77,6 @@ class Context(ShapeInferenceContext):  # type: ignore[misc]  # the library is no
             shape = ir.Shape([plain(dim) for dim in shape])
         changed: bool = super().set_shape(value, shape)
         return changed
-
-    def get_symbolic_value(self, value: ir.Value) -> list[int | ir.SymbolicDim] | None:
-        """Elements of a value, where they are known and few: a long constant holds data, which is not read."""
-        tensor = value.const_value
-        if tensor is not None and tensor.size > MAX_ELEMENTS:
-            return None
-        elements: list[int | ir.SymbolicDim] | None = super().get_symbolic_value(value)
-        return elements
 
     def forget(self, value: ir.Value) -> None:
         """Drop what an earlier pass over a body followed."""
@@ -73,3 +109,19 @@ def _rounded_once(expression: Any) -> Any:
         return sympy.floor(argument)
 
     return expression.replace(sympy.floor, merged)
+
+
+def is_long(dim: int | ir.SymbolicDim, most: int = MAX_TERMS) -> bool:
+    """Whether a dimension is an expression of too many parts, or a number beyond 64 bits."""
+    if isinstance(dim, int):
+        return not -MAX_SIZE <= dim <= MAX_SIZE
+    todo = [dim._expr]  # onnx_ir keeps the expression there, and has no public way to it
+    for _ in range(most):
+        if not todo:
+            return False
+        part = todo.pop()
+        if part is not None:
+            todo += part.args
+            if part.is_Integer and not -MAX_SIZE <= part <= MAX_SIZE:
+                return True
+    return bool(todo)

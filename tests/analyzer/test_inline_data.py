@@ -14,8 +14,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import neural_cost
-from neural_cost.analyzer import inline_data, load
-from neural_cost.analyzer.inline_data import link_inline_data, read_model
+from neural_cost.analyzer import inline_data, model_file
+from neural_cost.analyzer.inline_data import link_inline_data, read_graph
 from neural_cost.analyzer.places import places
 from tests.bad_models import ODD, WEIGHT, external, plain, saved
 from tests.wire_models import field, scalar, varint
@@ -44,7 +44,7 @@ def at(monkeypatch):
     """Analyze with the data of tensors left in the file that have more bytes than `keep`."""
 
     def at(keep, path, **arguments):
-        monkeypatch.setattr(load, "KEEP", keep)
+        monkeypatch.setattr(model_file, "KEEP", keep)
         return neural_cost.analyze(path, **arguments).to_dict()
 
     return at
@@ -73,7 +73,7 @@ def test_elements_that_were_left_are_read_when_asked_for(array, raw, tmp_path):
     nodes = [helper.make_node("Constant", [], ["c"], value=tensor), helper.make_node("Many", [], ["d"], ts=[tensor])]
     model = helper.make_model(helper.make_graph(nodes, "g", [], [], [tensor]))
     path = saved(model, tmp_path)
-    data, left = read_model(path, NONE)
+    data, left = read_graph(path, NONE)
     loaded = ir.from_proto(onnx.load_from_string(data))
     assert left == (array.size > 0 or raw)
     assert len(data) < path.stat().st_size + 150
@@ -130,7 +130,7 @@ def test_a_long_vector_of_integers_is_not_read_as_if_it_were_a_shape(length, tmp
     read = []
     whole = inline_data._read
     monkeypatch.setattr(inline_data, "_read", lambda *data: read.append(data) or whole(*data))
-    monkeypatch.setattr(load, "KEEP", NONE)
+    monkeypatch.setattr(model_file, "KEEP", NONE)
     report = neural_cost.analyze(saved(model, tmp_path))
     assert [node.outputs[0].shape for node in report.nodes[:2]] == [(length,)] * 2
     assert bool(read) == (length == 2)
