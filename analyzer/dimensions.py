@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import onnx_ir as ir
 
@@ -60,6 +61,9 @@ def bind(model: Model, dims: Mapping[str, int], shapes: Mapping[str, Sequence[in
         )
     overrides = _overrides(inputs, dims, shapes)
     bound = {name: _bound_shape(name, value, values, shapes.get(name)) for name, value in inputs.items()}
+    for name, shape in bound.items():
+        if prod(_number(dim) for dim in shape or ()) > MAX_SIZE:
+            raise DimensionError(f"{model.path}: the input {quoted(name)} would be larger than any can be; give less.")
     opened = {name: None for shape in bound.values() for name in shape or () if isinstance(name, str)}
     symbols = {name: _symbol(name, position) for position, name in enumerate(opened)}
     used = {name: values.get(name, 1) for name in names} | dict(dims)

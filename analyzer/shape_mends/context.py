@@ -10,7 +10,7 @@ from onnx_shape_inference import ShapeInferenceContext
 MAX_FRESH = 4096  # symbols that one node makes: a vector of 1e12 elements that are not known is not followed
 MAX_SIZE = 2**63 - 1
 MAX_READ = 65_536
-MAX_TERMS = 128  # parts of an expression: one that grows from node to node becomes a size that is not known
+MAX_TERMS = 96  # parts of an expression: one that grows from node to node becomes a size that is not known
 
 
 class TooManySymbols(ValueError):
