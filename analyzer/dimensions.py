@@ -61,8 +61,8 @@ def bind(model: Model, dims: Mapping[str, int], shapes: Mapping[str, Sequence[in
         )
     overrides = _overrides(inputs, dims, shapes)
     bound = {name: _bound_shape(name, value, values, shapes.get(name)) for name, value in inputs.items()}
-    for name, shape in bound.items():
-        if prod(_number(dim) for dim in shape or ()) > MAX_SIZE:
+    for name, sizes in bound.items():
+        if prod(_number(dim) for dim in sizes or ()) > MAX_SIZE:
             raise DimensionError(f"{model.path}: the input {quoted(name)} would be larger than any can be; give less.")
     opened = {name: None for shape in bound.values() for name in shape or () if isinstance(name, str)}
     symbols = {name: _symbol(name, position) for position, name in enumerate(opened)}

@@ -6,7 +6,7 @@ import pytest
 import neural_cost
 from tests.bad_models import saved
 from tests.fuzz import Judge, fuzz, seeds
-from tests.hostile_models import HEAD, HOSTILE, calls, chain, functions, loops
+from tests.hostile_models import HEAD, HOSTILE, calls, functions, loops
 
 
 @pytest.fixture(scope="module")
