@@ -160,8 +160,8 @@ class _Checks:
                 self._refuse(f"the weight {quoted(tensor.name)} has more than {MAX_RANK} dimensions")
             if any(dim < 0 for dim in tensor.dims) or prod(tensor.dims) > MAX_SIZE:
                 self._refuse(
-                    f"the weight {quoted(tensor.name)} has the shape {quoted(list(tensor.dims))[1:-1]}, which no tensor "
-                    "can have"
+                    f"the weight {quoted(tensor.name)} has the shape {quoted(list(tensor.dims))[1:-1]}, which no "
+                    "tensor can have"
                 )
             other = found.setdefault(tensor.name, tensor)
             if other is not tensor and (list(other.dims), other.data_type) != (list(tensor.dims), tensor.data_type):

@@ -147,7 +147,12 @@ def _recurrent(node: ir.Node) -> str | None:
 
 def _split(node: ir.Node) -> str | None:
     x, parts = numbers(node.inputs[0]), [numbers(value) for value in node.outputs if value.name]
-    if not x or any(part is None or len(part) != len(x) for part in parts) or len(parts) != len(node.outputs):
+    if (
+        not x
+        or not parts
+        or any(part is None or len(part) != len(x) for part in parts)
+        or len(parts) != len(node.outputs)
+    ):
         return None
     axis = _int(node, "axis") % len(x)
     total = sum(part[axis] for part in parts if part is not None)

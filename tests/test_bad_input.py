@@ -148,11 +148,12 @@ def test_an_operator_without_inputs_is_not_costed(tmp_path):
 
 
 def test_a_table_of_unknown_size_makes_the_parameters_incomplete(tmp_path):
-    """The table has as many elements as a NonZero finds; what is read of it is known: 2 elements."""
-    text = f"""{HEADER} g (int64[2] at) => (int64[k, 2] y) <float[3] w = {{1, 0, 2}}> {{
-        t = RandomNormal <shape = [3]> () n = Compress(w, c) y2 = Gather(n, at) y = NonZero(t) }}"""
-    text = text.replace("(int64[2] at)", "(int64[2] at, bool[3] c)")
+    """How many of the 2000 elements are kept is not worked out; what is read of them is known: 2 elements."""
+    text = f"""{HEADER} g (int64[2] at) => (float[2] y) <int64[1] n = {{2000}}, float zero = {{0}}> {{
+        v = ConstantOfShape <value = float[1] {{1}}> (n) c = Greater(v, zero) t = Compress(v, c) y = Gather(t, at) }}"""
     report = neural_cost.analyze(saved(onnx.parser.parse_model(text), tmp_path))
+    gather = report.nodes[-1]
+    assert (gather.inputs[0].constant, gather.inputs[0].dims) == (True, (None,))
     assert not report.totals.complete
 
 
