@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TypeVar
 
 import onnx_ir as ir
@@ -81,6 +82,9 @@ def bind(model: Model, dims: Mapping[str, int], shapes: Mapping[str, Sequence[in
     used |= derived
     values |= {name: size for name, size in derived.items() if (names_in(name) or set()) <= set(values)}
     bound = {name: _bound_shape(name, value, values, shapes.get(name)) for name, value in inputs.items()}
+    for name, sizes in bound.items():
+        if prod(_as(dim, used) for dim in sizes or ()) > MAX_SIZE:
+            raise DimensionError(f"{model.path}: the input {quoted(name)} would be larger than any can be; give less.")
     opened = {name: None for shape in bound.values() for name in shape or () if isinstance(name, str)}
     assumed = [name for name in opened if name not in derived]
     symbols = {name: _symbol(name, position) for position, name in enumerate(assumed)}

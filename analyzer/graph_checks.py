@@ -6,6 +6,7 @@ Bodies and functions are checked like the graph itself, one after the other: not
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from pathlib import Path
 from typing import NoReturn
 
@@ -13,7 +14,7 @@ import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from neural_cost.analyzer.errors import ModelError, quoted
-from neural_cost.analyzer.shape_checks import MAX_RANK
+from neural_cost.analyzer.shape_checks import MAX_RANK, MAX_SIZE
 
 AGAIN = "export it again"
 GRAPH, GRAPHS = AttributeProto.GRAPH, AttributeProto.GRAPHS
@@ -122,12 +123,16 @@ class _Checks:
                 self._refuse(
                     f"{quoted(value.name)} has {len(dims):,} dimensions, and at most {MAX_RANK} are known here"
                 )
+            elements = 1
             for dim in dims:
                 size = dim.dim_value
+                elements *= size or 1
                 if size < 0:
                     dim.ClearField("dim_value")
                 elif not size:
                     self._text(dim.dim_param)
+            if abs(elements) > MAX_SIZE:
+                self._refuse(f"{quoted(value.name)} has more elements than 64 bits can count")
 
     def _text(self, *names: object) -> None:
         """protobuf hands on as bytes what is no UTF-8."""
@@ -153,8 +158,11 @@ class _Checks:
             self._text(tensor.name)
             if len(tensor.dims) > MAX_RANK:
                 self._refuse(f"the weight {quoted(tensor.name)} has more than {MAX_RANK} dimensions")
-            if any(dim < 0 for dim in tensor.dims):
-                self._refuse(f"the weight {quoted(tensor.name)} has the shape {list(tensor.dims)}, with a size below 0")
+            if any(dim < 0 for dim in tensor.dims) or prod(tensor.dims) > MAX_SIZE:
+                self._refuse(
+                    f"the weight {quoted(tensor.name)} has the shape {quoted(list(tensor.dims))[1:-1]}, which no "
+                    "tensor can have"
+                )
             other = found.setdefault(tensor.name, tensor)
             if other is not tensor and (list(other.dims), other.data_type) != (list(tensor.dims), tensor.data_type):
                 self._refuse(f"the weight {quoted(tensor.name)} is there twice, in two shapes or types")

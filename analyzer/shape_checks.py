@@ -8,8 +8,8 @@ from math import prod
 import onnx_ir as ir
 
 Shape = tuple[int, ...]
-MAX_SIZE = 2**63 - 1  # of a dimension: what the format can hold
-MAX_RANK = 256  # runtimes and NumPy stop at 64 and fewer; without an end, shapes could outgrow memory
+MAX_SIZE = 2**63 - 1  # of a dimension, and elements of a tensor: what the format can hold
+MAX_RANK = 64  # where NumPy ends too; without an end, shapes could outgrow memory
 DOMAINS = ("", "ai.onnx", "com.microsoft")
 
 
@@ -50,11 +50,21 @@ def _impossible(value: ir.Value, dims: Sequence[int | ir.SymbolicDim]) -> str | 
     """What no tensor can have: a size below 0 or beyond 64 bits, or a great many dimensions."""
     if len(dims) > MAX_RANK:
         return f'its output "{value.name}" would have {len(dims)} dimensions, and at most {MAX_RANK} are known here'
+    elements = 1
     for dim in dims:
-        if isinstance(dim, int) and not 0 <= dim <= MAX_SIZE:
-            small = "the input is too small for it" if dim < 0 else "no tensor is as large"
-            return f'its output "{value.name}" would have the shape {_text(value)}: {small}'
-    return None
+        if isinstance(dim, int):
+            elements *= dim
+            if dim < 0 or dim > MAX_SIZE:
+                break
+    else:
+        if elements <= MAX_SIZE:
+            return None
+    reason = "the input is too small for it" if _is_negative(dims) else "no tensor is as large"
+    return f'its output "{value.name}" would have the shape {_text(value)}: {reason}'
+
+
+def _is_negative(dims: Sequence[int | ir.SymbolicDim]) -> bool:
+    return any(isinstance(dim, int) and dim < 0 for dim in dims)
 
 
 def _text(value: ir.Value) -> str:
@@ -149,7 +159,12 @@ def _recurrent(node: ir.Node) -> str | None:
 
 def _split(node: ir.Node) -> str | None:
     x, parts = numbers(node.inputs[0]), [numbers(value) for value in node.outputs if value.name]
-    if not x or any(part is None or len(part) != len(x) for part in parts) or len(parts) != len(node.outputs):
+    if (
+        not x
+        or not parts
+        or any(part is None or len(part) != len(x) for part in parts)
+        or len(parts) != len(node.outputs)
+    ):
         return None
     axis = _int(node, "axis") % len(x)
     total = sum(part[axis] for part in parts if part is not None)

@@ -60,6 +60,8 @@ class Runs(NamedTuple):
 
 
 ONCE = Runs(1, 1)
+MAX_RUNS = 2**63  # of one body in one run of the model
+MAX_COUNT = 2**200  # of what one node does: beyond that, sums would leave what a float can hold
 
 
 class Walk:
@@ -114,12 +116,20 @@ class Walk:
         why = next((body.why for body in bodies if body.times is None), None)
         return (NOTHING, None) if why is None else (None, why)
 
+    def _runs(self, owner: NodeCost, body: Body, runs: Runs) -> Runs:
+        found = runs.times(body.times, self.views.times(body))
+        if found.number is None or found.number <= MAX_RUNS:
+            return found
+        self.notes.append(
+            f'the body of "{owner.node.name}" would run more than 2^63 times, and is left out of the sums'
+        )
+        return Runs(None, None)
+
     def _bodies(self, owner: NodeCost, bodies: Sequence[Body], runs: Runs) -> Iterator[NodeCost]:
         """Nodes of the bodies; of alternatives the dearer one counts, the others run 0 times."""
         place = f"{owner.graph}/{owner.node.name}"
         found = [
-            list(self._graph(body.graph, f"{place}/{body.name}", runs.times(body.times, self.views.times(body))))
-            for body in bodies
+            list(self._graph(body.graph, f"{place}/{body.name}", self._runs(owner, body, runs))) for body in bodies
         ]
         if len(bodies) > 1 and owner.node.op_type == "If":
             dearest = max(range(len(found)), key=lambda index: work(found[index]))
@@ -170,6 +180,8 @@ def _sound(view: Node, cost: object) -> tuple[Cost | None, str | None]:
     """What a rule gives, unless it is no cost, or less than nothing."""
     if not isinstance(cost, Cost):
         return None, f"its rule gives {type(cost).__name__} where a Cost is wanted: return node.cost(...)"
+    if max(cost.macs, cost.other_flops, cost.special_ops, cost.read_bytes, cost.write_bytes) > MAX_COUNT:
+        return None, f"the sizes of this {view.op_type} are larger than any machine can have"
     if min(cost.macs, cost.other_flops, cost.special_ops, cost.read_bytes, cost.write_bytes) < 0:
         return None, f"the node does not have the form that {view.op_type} requires (a count is below 0)"
     return cost, None

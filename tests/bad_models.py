@@ -4,6 +4,7 @@
 or analyzed with these MACs, or analyzed and called incomplete: only a wrong figure is a fault there.
 """
 
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -195,6 +196,47 @@ def _output(name: str) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
 
 
+def changed(change: Callable[[ModelProto], object], body: str = "y = MatMul(x, w)") -> Maker:
+    """Write the plain model with something done to it."""
+
+    def write(folder: Path) -> Path:
+        model = plain(body)
+        change(model)
+        return saved(model, folder)
+
+    return write
+
+
+def opset(version: int, domain: str = "") -> Callable[[ModelProto], object]:
+    return lambda model: model.opset_import.insert(0, helper.make_opsetid(domain, version))
+
+
+def dims(*sizes: int) -> Callable[[ModelProto], object]:
+    """Give the weight a shape, and as many more dimensions as there are sizes."""
+
+    def change(model: ModelProto) -> None:
+        model.graph.initializer[0].dims[:] = sizes
+
+    return change
+
+
+def not_utf8() -> bytes:
+    """Return the plain model with a name that is no text."""
+    return plain("unusual = Relu(x) y = MatMul(x, w)").SerializeToString().replace(b"unusual", b"un\xffsual")
+
+
+def unreadable(folder: Path) -> Path:
+    """Give a path too long for any file system: what cannot be opened by permission cannot be made as root."""
+    return folder / ("x" * 300 + "model.onnx")
+
+
+def queue(folder: Path) -> Path:
+    """Make a file that never ends."""
+    path = folder / "model.onnx"
+    os.mkfifo(path)
+    return path
+
+
 LOOP = """
     trips = Constant <value_int = 1000000000> ()
     on = Constant <value = bool {1}> ()
@@ -225,6 +267,33 @@ UNREADABLE: dict[str, Maker] = {
     "output nobody makes": of(lambda: plain("t = MatMul(x, w)")),
     "tensor made twice": of(duplicate_names),
     "function that calls itself": of(calls_itself),
+    "path that is too long": unreadable,
+    "queue": queue,
+    "no outputs": changed(lambda model: model.graph.ClearField("output")),
+    "only a header": of_bytes(b"\x08\x09"),
+    "opset 0": changed(lambda model: setattr(model.opset_import[0], "version", 0)),
+    "negative opset": changed(lambda model: setattr(model.opset_import[0], "version", -3)),
+    "two opsets of one domain": changed(opset(17)),
+    "two spellings of one domain": changed(opset(17, "ai.onnx")),
+    "negative IR version": changed(lambda model: setattr(model, "ir_version", -1)),
+    "input there twice": changed(lambda model: model.graph.input.append(model.graph.input[0])),
+    "nameless input": changed(lambda model: model.graph.input.append(onnx.ValueInfoProto())),
+    "weight of negative size": changed(dims(-4, 3)),
+    "weight beyond 64 bits": changed(dims(2**40, 2**40)),
+    "weight of 100 dimensions": changed(dims(*[1] * 100)),
+    "weight there twice, in two shapes": changed(
+        lambda model: model.graph.initializer.append(helper.make_tensor("w", TensorProto.FLOAT, [2, 2], [0.0] * 4))
+    ),
+    "body that reads what nobody makes": of(
+        lambda: plain(
+            "y = If(c) <then_branch = t () => (yt) { yt = Neg(ghost) }, else_branch = e () => (ye) { ye = Neg(x) }>",
+            weight="<bool c = {1}>",
+        )
+    ),
+    "attribute of a function outside one": changed(
+        lambda model: model.graph.node[0].attribute.add(name="k", ref_attr_name="k", type=onnx.AttributeProto.INT)
+    ),
+    "name that is no text": of_bytes(not_utf8()),
     "nested beyond what protobuf reads": of_bytes(nested_beyond_protobuf(60)),
 }
 
@@ -243,6 +312,12 @@ ODD: dict[str, tuple[Maker, int]] = {
     "no opset at an IR version before opsets": (of(lambda: no_opset(2)), ONE_MATMUL),
     "default domain spelled ai.onnx": (of(lambda: plain(header=HEADER.replace('"":', '"ai.onnx":'))), ONE_MATMUL),
     "weight of 4e12 elements": (of(lambda: plain(HUGE_WEIGHT)), 2 * 4 * 10**12),
+    "output there twice": (changed(lambda model: model.graph.output.append(model.graph.output[0])), ONE_MATMUL),
+    "weight there twice": (
+        changed(lambda model: model.graph.initializer.append(model.graph.initializer[0])),
+        ONE_MATMUL,
+    ),
+    "the same opset twice": (changed(opset(20)), ONE_MATMUL),
     "range of 1e12 elements": (of(lambda: plain(HUGE_RANGE)), ONE_MATMUL),
 }
 
@@ -260,3 +335,24 @@ OPEN_DIMENSION = of(
     lambda: onnx.parser.parse_model(f"""
     {HEADER} g (float[batch, k] x, float[2, 3] z) => (float[batch, 3] y) {WEIGHT} {{ y = MatMul(x, w) }}""")
 )
+
+# What is given in place of a model: its first bytes, and what the error must tell.
+MISTAKEN: dict[str, tuple[bytes, str]] = {
+    "zip": (b"PK\x03\x04" + bytes(60), "a zip archive"),
+    "hdf5": (b"\x89HDF\r\n\x1a\n" + bytes(60), "HDF5"),
+    "pickle": (b"\x80\x02}q\x00." + bytes(60), "pickle"),
+    "gzip": (b"\x1f\x8b\x08\x00" + bytes(60), "gzip"),
+    "tensorrt": (b"ptrt\x00\x00" + bytes(60), "TensorRT"),
+    "ort": (b"\x20\x00\x00\x00ORTM" + bytes(60), ".ort"),
+    "tflite": (b"\x1c\x00\x00\x00TFL3" + bytes(60), "TensorFlow Lite"),
+    "safetensors": (b"\x40\x00\x00\x00\x00\x00\x00\x00" + b'{"weight": {"dtype": "F32"}}', "safetensors"),
+    "gguf": (b"GGUF\x03\x00\x00\x00" + bytes(60), "GGUF"),
+    "tar": (bytes(257) + b"ustar\x0000" + bytes(300), "tar"),
+    "json": (b'{"irVersion": "9", "graph": {}}', "JSON"),
+    "textproto": (b'ir_version: 9\ngraph {\n  name: "g"\n}\n', "protobuf text"),
+    "onnx text": (HEADER.encode() + b" g (float x) => (float y) { y = Relu(x) }", "ONNX's text form"),
+    "web page": (b"<!DOCTYPE html><html><body>404</body></html>", "a web page"),
+    "lfs": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "Git LFS"),
+    "xml": (b'<?xml version="1.0"?><net name="m"/>', "XML"),
+    "text": (b"Nothing to see here.\n", "a text file"),
+}

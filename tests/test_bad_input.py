@@ -5,10 +5,26 @@ import subprocess
 import sys
 import time
 
+import onnx
 import pytest
 
+import neural_cost
+from neural_cost.analyzer.shape_checks import CHECKS
 from neural_cost.cli import main
-from tests.bad_models import EITHER, ODD, OPEN_DIMENSION, UNKNOWN_DOMAIN, UNREADABLE, external, plain, saved
+from tests.bad_models import (
+    EITHER,
+    HEADER,
+    MISTAKEN,
+    ODD,
+    ONE_MATMUL,
+    OPEN_DIMENSION,
+    UNKNOWN_DOMAIN,
+    UNREADABLE,
+    external,
+    plain,
+    saved,
+)
+from tests.hostile_models import loops
 
 SECONDS_AT_MOST = 10
 
@@ -22,6 +38,9 @@ MISUSE = {
     "input that the model lacks": (["--shape", "ghost=2x4"], "ghost"),
     "shape of the wrong rank": (["--shape", "x=2x4x4"], "x"),
     "shape against a fixed dimension": (["--shape", "z=5x3"], "z"),
+    "huge dimension": (["--dim", "batch=99999999999999999999"], "batch"),
+    "huge shape": (["--shape", "x=9999999999x9999999999"], "x"),
+    "shape without sizes": (["--shape", "x="], "x"),
     "shape that is no shape": (["--shape", "x=2xfour"], "x"),
     "shape against a dimension given": (["--dim", "batch=2", "--shape", "x=3x4"], "batch"),
     "shape against the graph": (["--shape", "x=2x5"], "MatMul"),  # the weight is (4, 3)
@@ -66,6 +85,83 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(make, tmp_path, run):
     assert out == ""
     assert len(err.strip().split("\n\n")) == 1
     assert_one_sentence(err, "model.onnx")
+
+
+@pytest.mark.parametrize(("data", "kind"), MISTAKEN.values(), ids=MISTAKEN)
+def test_what_is_given_in_place_of_a_model_is_told(data, kind, tmp_path, run):
+    (tmp_path / "model.onnx").write_bytes(data)
+    code, out, err = run("analyze", tmp_path / "model.onnx")
+    assert (code, out) == (3, "")
+    assert kind in err
+    assert_one_sentence(err, "model.onnx")
+
+
+def test_a_dimension_of_a_like_name_is_suggested(tmp_path, run):
+    code, _, err = run("analyze", OPEN_DIMENSION(tmp_path), "--dim", "bacth=2")
+    assert code == 2
+    assert 'did you mean "batch"?' in " ".join(err.split())
+
+
+def test_minus_one_is_an_open_dimension(tmp_path):
+    """Old exporters write it; the first axis of x is then nameless."""
+    model = plain()
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = -1
+    report = neural_cost.analyze(saved(model, tmp_path), dims={"x:0": 5})
+    assert (report.totals.macs, report.totals.complete) == (5 * 4 * 3, True)
+    assert neural_cost.analyze(saved(model, tmp_path)).model.assumed_dims == ["x:0"]
+
+
+def test_an_output_there_twice_is_written_once(tmp_path):
+    once = neural_cost.analyze(saved(plain(), tmp_path), dims={"batch": 2})
+    model = plain()
+    model.graph.output.append(model.graph.output[0])
+    twice = neural_cost.analyze(saved(model, tmp_path), dims={"batch": 2})
+    assert twice.totals.compulsory_bytes == once.totals.compulsory_bytes == 4 * (2 * 4 + 4 * 3 + 2 * 3)
+
+
+def test_a_size_below_zero_is_never_counted(tmp_path):
+    """A window of 5 does not fit into 3 columns: the output would have 3 - 5 + 1 = -1."""
+    text = f"{HEADER} g (float[1, 1, 3, 3] x) => (float[a, b, c, d] y) {{ y = MaxPool <kernel_shape = [5, 5]> (x) }}"
+    report = neural_cost.analyze(saved(onnx.parser.parse_model(text), tmp_path))
+    assert report.nodes[0].flops is None
+    assert not report.totals.complete
+
+
+@pytest.mark.parametrize("count", [2**62, -1, 0, 3])
+def test_a_scan_that_scans_more_than_it_has(count, tmp_path):
+    text = f"""{HEADER} g (float[3, 3] s, float[5, 2, 3] xs) => (float[3, 3] last, float[5, 2, 3] ys) {{
+        last, ys = Scan <num_scan_inputs = {count}, body = b (float[3, 3] a, float[2, 3] x)
+            => (float[3, 3] a2, float[2, 3] y) {{ a2 = Identity(a) y = MatMul(x, a) }}> (s, xs) }}"""
+    report = neural_cost.analyze(saved(onnx.parser.parse_model(text), tmp_path))
+    assert not report.totals.complete
+    assert f"num_scan_inputs is {count}" in report.coverage.unknown_shapes[0]["why"]
+
+
+def test_an_operator_without_inputs_is_not_costed(tmp_path):
+    for op_type in sorted(CHECKS):
+        model = plain()
+        model.graph.node.append(onnx.helper.make_node(op_type, [], ["z"]))
+        model.graph.node.append(onnx.helper.make_node(op_type, ["x"], []))
+        report = neural_cost.analyze(saved(model, tmp_path), dims={"batch": 2})
+        assert report.totals.macs == ONE_MATMUL
+
+
+def test_a_table_of_unknown_size_makes_the_parameters_incomplete(tmp_path):
+    """How many of the 2000 elements are kept is not worked out; what is read of them is known: 2 elements."""
+    text = f"""{HEADER} g (int64[2] at) => (float[2] y) <int64[1] n = {{2000}}, float zero = {{0}}> {{
+        v = ConstantOfShape <value = float[1] {{1}}> (n) c = Greater(v, zero) t = Compress(v, c) y = Gather(t, at) }}"""
+    report = neural_cost.analyze(saved(onnx.parser.parse_model(text), tmp_path))
+    gather = report.nodes[-1]
+    assert (gather.inputs[0].constant, gather.inputs[0].dims) == (True, (None,))
+    assert not report.totals.complete
+
+
+def test_a_body_that_runs_too_often_is_left_out(tmp_path):
+    report = neural_cost.analyze(saved(loops(3, 2**40), tmp_path))
+    relu = next(node for node in report.nodes if node.op_type == "Relu")
+    assert (relu.flops, relu.repeats) == (2 * 3, None)
+    assert not report.totals.complete
+    assert any("2^63" in note for note in report.notes)
 
 
 @pytest.mark.parametrize(("arguments", "named"), MISUSE.values(), ids=MISUSE)

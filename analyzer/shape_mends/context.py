@@ -13,7 +13,7 @@ from neural_cost.analyzer.values import MAX_ELEMENTS
 MAX_FRESH = 4096  # symbols that one node makes: a vector of 1e12 elements that are not known is not followed
 MAX_SIZE = 2**63 - 1
 MAX_READ = 65_536
-MAX_TERMS = 128  # parts of an expression: one that grows from node to node becomes a size that is not known
+MAX_TERMS = 96  # parts of an expression: one that grows from node to node becomes a size that is not known
 
 
 class TooManySymbols(ValueError):
