@@ -106,18 +106,19 @@ def judge(path: Path) -> str:
     try:
         report = neural_cost.analyze(path)
         data = json.loads(json.dumps(report.to_dict(), allow_nan=False))
-        return _wrong_counts(data) or _invalid(data) or _rendered(data)
+        return _wrong_counts(data) or _invalid(data) or _rendered(report)
     except neural_cost.NeuralCostError as error:
         return _wrong_sentence(str(error), path)
     except Exception:
         return traceback.format_exc()
 
 
-def _rendered(data: dict[str, Any]) -> str:
-    from neural_cost.render.grouping import Column
-    from neural_cost.render.table import View, report_table
+def _rendered(report: Any) -> str:
+    from neural_cost.analyzer.tables.summary import summary
+    from neural_cost.analyzer.tables.text import to_text
+    from neural_cost.analyzer.tables.view import View
 
-    report_table(data, View(None, None, 10, Column.FLOPS, False, True), colour=False)
+    to_text(summary(report, View(verbose=True, symbolic=True)))
     return ""
 
 
