@@ -129,7 +129,7 @@ class _Checks:
                 elements *= size or 1
                 if size < 0:
                     dim.ClearField("dim_value")
-                elif not size:
+                elif not size and type(dim.dim_param) is not str:
                     self._text(dim.dim_param)
             if abs(elements) > MAX_SIZE:
                 self._refuse(f"{quoted(value.name)} has more elements than 64 bits can count")
@@ -172,7 +172,8 @@ class _Checks:
         for node in nodes:
             for name in node.output:
                 if name:
-                    self._text(name)
+                    if type(name) is not str:
+                        self._text(name)
                     if name in made:
                         self._refuse(f"the tensor {quoted(name)} is made twice (by node {quoted(node.name)})")
                     made.add(name)
@@ -187,7 +188,7 @@ class _Checks:
                 self._reads(node, around)
                 self._text(node.name, node.op_type, node.domain)
                 for attr in node.attribute:
-                    if attr.ref_attr_name and not inner:
+                    if not inner and attr.ref_attr_name:
                         self._refuse(
                             f"node {quoted(node.name)} ({node.op_type}) takes its attribute {quoted(attr.name)} from "
                             "a function, and stands in none"

@@ -133,7 +133,7 @@ HOSTILE: dict[str, Callable[[], ModelProto]] = {
     "ranks that grow": chain(3000, "Unsqueeze", "zero"),
     "products of sizes": lambda: arithmetic(30, "Mul"),
     "quotients of sizes": lambda: arithmetic(30, "Div"),
-    "calls by the thousand": lambda: calls(800),
+    "calls by the thousand": lambda: calls(300),
     "functions that double": lambda: functions(40, 2),
     "functions that call each other 2000 deep": lambda: functions(2000, 1),
     "loops in loops": lambda: loops(20, 2**62),
