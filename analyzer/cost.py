@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 FLOPS_PER_MAC = 2
 
@@ -38,24 +38,29 @@ def ceil_div(numerator: Dim, denominator: Dim) -> Dim:
 
 def maximum(first: Dim, second: Dim) -> Dim:
     """Return the larger of two dimensions; an expression where symbols do not tell which it is."""
-    try:
+    if isinstance(first, int) and isinstance(second, int):
         return max(first, second)
-    except TypeError:  # sympy refuses the truth of an undecided comparison
-        import sympy
-
-        larger: Dim = sympy.Max(first, second)
-        return larger
+    return _chosen("Max", first, second)
 
 
 def minimum(first: Dim, second: Dim) -> Dim:
     """Return the smaller of two dimensions; an expression where symbols do not tell which it is."""
-    try:
+    if isinstance(first, int) and isinstance(second, int):
         return min(first, second)
-    except TypeError:  # sympy refuses the truth of an undecided comparison
-        import sympy
+    return _chosen("Min", first, second)
 
-        smaller: Dim = sympy.Min(first, second)
-        return smaller
+
+def _chosen(name: str, first: Any, second: Any) -> Dim:
+    """sympy's own search for what is larger among all the parts of nested maxima takes seconds: it is not asked."""
+    import sympy
+
+    more = sympy.expand(first - second)
+    if more.is_nonnegative or more.is_nonpositive:
+        larger, smaller = (first, second) if more.is_nonnegative else (second, first)
+        result: Dim = larger if name == "Max" else smaller
+        return result
+    undecided: Dim = getattr(sympy, name)(first, second, evaluate=False)
+    return undecided
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

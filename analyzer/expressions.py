@@ -43,13 +43,24 @@ class Formula:
         return _readable(self.expression)
 
 
+def expanded(expression: Any) -> Any:
+    """Multiply out, around roundings, maxima and minima: what is in them stays as it is."""
+    import sympy
+
+    expression = sympy.sympify(expression)
+    parts = expression.atoms(sympy.floor, sympy.ceiling, sympy.Max, sympy.Min)
+    whole = {each: sympy.Dummy(integer=True) for each in parts}
+    result = sympy.expand(expression.xreplace(whole))
+    return result.xreplace({symbol: each for each, symbol in whole.items()})
+
+
 def divided(formula: Formula, names: Sequence[str], number: int = 1) -> Formula:
     """A formula by some of its dimensions and a number: what one of them costs."""
     import sympy
 
     symbols = {each.name: each for each in sympy.sympify(formula.expression).free_symbols}
     by = sympy.Mul(*[symbols.get(name, sympy.Symbol(name, integer=True, positive=True)) for name in names])
-    return Formula(sympy.expand(formula.expression / (by * number)), formula.names)
+    return Formula(expanded(formula.expression / (by * number)), formula.names)
 
 
 def power(formula: Formula, name: str) -> int | None:
@@ -103,15 +114,15 @@ def at_least_zero(expression: Any) -> Any:
         return max(0, expression)
     import sympy
 
-    expanded = sympy.expand(expression)
-    least = expanded
-    for minimum in expanded.atoms(sympy.Min):
+    found = expanded(expression)
+    least = found
+    for minimum in found.atoms(sympy.Min):
         largest = next((term for term in minimum.args if term.is_number), None)
-        rises = expanded.coeff(minimum).is_nonnegative
+        rises = found.coeff(minimum).is_nonnegative
         if rises is None or (not rises and largest is None):
-            return sympy.Max(0, expression)
-        least = least.subs(minimum, 0 if rises else largest)
-    return expanded if least.is_nonnegative else sympy.Max(0, expression)
+            return sympy.Max(0, expression, evaluate=False)
+        least = least.xreplace({minimum: sympy.Integer(0) if rises else largest})
+    return found if least.is_nonnegative else sympy.Max(0, expression, evaluate=False)
 
 
 def _readable(expression: Any) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neural_cost.analyzer.cost import COUNTS, NOTHING, Cost, Dim
-from neural_cost.analyzer.expressions import Formula, overtakes, power
+from neural_cost.analyzer.expressions import Formula, expanded, overtakes, power
 from neural_cost.analyzer.node import Node, Tensor, Unknown
 from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.record import Record
@@ -249,7 +249,7 @@ def _sum(terms: Iterable[tuple[Any, Dim]], names: Sequence[str]) -> Formula:
     counts: dict[Any, Any] = {}
     for term, times in terms:
         counts[term] = counts.get(term, 0) + times
-    return Formula(sympy.expand(sympy.Add(*[sympy.sympify(term) * times for term, times in counts.items()])), names)
+    return Formula(expanded(sympy.Add(*[sympy.sympify(term) * times for term, times in counts.items()])), names)
 
 
 def _growth(name: str, totals: Mapping[str, Formula], sizes: Mapping[str, int]) -> Growth:

@@ -47,9 +47,11 @@ def load(path: str | os.PathLike[str]) -> Model:
         model = ir.from_proto(proto)
         if data_left:
             link_inline_data(model, file)
+        notes += locate_external_data(model, file)
+    except ModelError:
+        raise
     except Exception as error:
         raise ModelError(f"{file} is not a valid ONNX model ({_first_line(error)}); export it again.") from error
-    notes += locate_external_data(model, file)
     has_functions = bool(model.functions)
     try:
         inline_functions(model)

@@ -65,8 +65,12 @@ def without_data(buffer: Buffer, keep: int) -> bytes | None:
 
 
 def marks(metadata: Mapping[str, str]) -> list[Span]:
-    """Where the data is that was taken out of a tensor with this metadata, in the order of the file."""
-    return [(int(key.removeprefix(MARK)), int(end)) for key, end in metadata.items() if key.startswith(MARK)]
+    """Where the data is that was taken out of a tensor with this metadata, in the order of the file.
+
+    A name that is not UTF-8 comes as bytes from protobuf: it is none of ours.
+    """
+    ours = ((key, end) for key, end in metadata.items() if isinstance(key, str) and key.startswith(MARK))
+    return [(int(key.removeprefix(MARK)), int(end)) for key, end in ours]
 
 
 class _Scan:
