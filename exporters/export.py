@@ -7,6 +7,8 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +53,13 @@ def export(
     """
     exporter, target, tell = exporter_of(model, example_inputs), Path(path), progress or (lambda _: None)
     with _folder_beside(target) as folder, collected() as said:
-        draft_file = folder / target.name
         tell(f"exporting with {exporter.name}")
-        draft = _drafted(exporter.export, model, example_inputs, draft_file, Request(dynamic_dims, opset))
-        exported = _checked(draft_file, draft, target, tell if verify else None)
+        write = partial(_drafted, exporter.export, model, example_inputs, folder / target.name)
+        exported = _checked(folder, write(Request(dynamic_dims, opset)), target, tell if verify else None)
+        if dynamic_dims is None and _runs_at_one_size(exported):
+            exported = _checked(folder, _closed(write(Request({}, opset))), target, tell if verify else None)
         _move(folder, target)
-    return _with_warnings(exported, said)
+    return replace(exported, warnings=tuple(said))
 
 
 def _drafted(run: Callable[..., Draft], *arguments: Any) -> Draft:
@@ -69,14 +72,27 @@ def _drafted(run: Callable[..., Draft], *arguments: Any) -> Draft:
         raise ExportError(f"the exporter failed ({type(error).__name__}): {first_line(error)}") from error
 
 
-def _checked(file: Path, draft: Draft, target: Path, tell: Stage | None) -> Exported:
+def _runs_at_one_size(exported: Exported) -> bool:
+    """Whether the model itself refused every size of its open dimensions but that of its example."""
+    parity = exported.parity
+    if parity is None or not exported.dims:
+        return False
+    return bool(parity.notes) and len({str(each.sizes) for each in parity.outputs}) == 1
+
+
+def _closed(draft: Draft) -> Draft:
+    return replace(draft, notes=(*draft.notes, "no axis is open: the model runs at the size of its example alone"))
+
+
+def _checked(folder: Path, draft: Draft, target: Path, tell: Stage | None) -> Exported:
     import onnx
 
+    file = folder / target.name
     check_file(file)
     parity: Parity | None = None
-    if tell is not None:
+    if tell is not None and draft.native is not None:
         tell("comparing with ONNX Runtime")
-        parity = compare(file, draft)
+        parity = compare(file, draft.native, draft.example, draft.dims)
     proto = onnx.load(file, load_external_data=False)
     weights = {tensor.name for tensor in proto.graph.initializer}
     return Exported(
@@ -95,15 +111,11 @@ def _checked(file: Path, draft: Draft, target: Path, tell: Stage | None) -> Expo
     )
 
 
-def _with_warnings(exported: Exported, said: list[str]) -> Exported:
-    from dataclasses import replace
-
-    return replace(exported, warnings=tuple(said))
-
-
 @contextmanager
 def _folder_beside(target: Path) -> Iterator[Path]:
     """A folder on the file system of the target, gone afterwards whatever happens."""
+    if target.is_dir():
+        raise ExportError(f"{target} is a directory; give a file.")
     try:
         folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     except OSError as error:

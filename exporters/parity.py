@@ -10,7 +10,7 @@ import numpy as np
 
 from neural_cost.analyzer.errors import ExportError
 from neural_cost.exporters.messages import first_line
-from neural_cost.exporters.protocol import Array, Draft
+from neural_cost.exporters.protocol import Array, Dims, Native
 from neural_cost.exporters.record import OutputParity, Parity
 from neural_cost.exporters.sample import sample, sizes_of, variants
 
@@ -33,7 +33,7 @@ def check_file(file: Path) -> None:
         raise ExportError(f"the exporter wrote an invalid file: {first_line(error)}") from error
 
 
-def compare(file: Path, draft: Draft) -> Parity:
+def compare(file: Path, native: Native, example: Mapping[str, Array], dims: Dims) -> Parity:
     """Run a file and its model on random inputs, at more than one size where dimensions are open.
 
     Raises:
@@ -41,10 +41,10 @@ def compare(file: Path, draft: Draft) -> Parity:
     """
     session, notes = _session(file)
     outputs: list[OutputParity] = []
-    for seed, sizes in enumerate(variants(sizes_of(draft.example, draft.dims))):
-        feeds = sample(draft.example, draft.dims, sizes, seed)
+    for seed, sizes in enumerate(variants(sizes_of(example, dims))):
+        feeds = sample(example, dims, sizes, seed)
         try:
-            expected = draft.native(feeds)
+            expected = native(feeds)
         except Exception as error:
             if seed == 0:
                 raise ExportError(f"the model fails on random inputs like its example: {first_line(error)}") from error
@@ -88,7 +88,7 @@ def _differences(
             raise ExportError(
                 f'the output "{record.output}" of the exported file differs from the model by '
                 f"{record.max_abs_diff:.1e} (relative {record.max_rel_diff:.1e}) at {_words(sizes)}, more than "
-                f"{record.tolerance:.1e}: the file is not the model (verify=False or --no-verify writes it all the same)."
+                f"{record.tolerance:.1e}: the file is not the model (without verification it is written anyway)."
             )
     return records
 

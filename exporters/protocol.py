@@ -42,7 +42,7 @@ class Draft:
         example: an array for each input of the file, by its name there.
         dims: open axes of inputs, by name: `{"x": {0: "batch"}}`.
         native: runs the model in its framework: arrays by input name to one array for each output, in the file's order.
-            It leaves the model as it was.
+            It leaves the model as it was. None for a file without weights, which nothing can be compared with.
         notes: what a user should know of the file: an axis that could not be left open, and why.
     """
 
@@ -50,7 +50,7 @@ class Draft:
     versions: Mapping[str, str]
     example: Mapping[str, Array]
     dims: Dims
-    native: Native
+    native: Native | None
     notes: Sequence[str] = field(default_factory=tuple)
 
 

@@ -85,7 +85,8 @@ class Exported:
         opset: version of the default domain.
         exporter: what wrote the file; `versions` of the packages that decide what is in it.
         example: an array for each input.
-        native: runs the model in its framework: arrays by input name to arrays of the outputs.
+        native: runs the model in its framework: arrays by input name to arrays of the outputs;
+            None for a file without weights.
         warnings: what the exporter said while it worked, each once.
         notes: what a user should know of the file.
         parity: the comparison with the model; None where nothing was compared.
@@ -99,7 +100,7 @@ class Exported:
     exporter: str
     versions: Mapping[str, str]
     example: Mapping[str, Array]
-    native: Native
+    native: Native | None
     warnings: Sequence[str]
     notes: Sequence[str]
     parity: Parity | None

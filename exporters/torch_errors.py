@@ -31,7 +31,7 @@ def explained(error: BaseException, dims: Mapping[str, Mapping[int, str]]) -> Ex
     if dims and any(word in text for word in FIXED):
         names = ", ".join(dict.fromkeys(name for axes in dims.values() for name in axes.values()))
         return ExportError(
-            f"the model does not run at every size of {names} ({_reason(text)}): leave the fixed ones out of dynamic_dims."
+            f"the model does not run at every size of {names} ({_reason(text)}): drop those from dynamic_dims."
         )
     inner = list(_chain(error))[-1]
     return ExportError(f"torch.onnx cannot export the model ({type(inner).__name__}): {first_line(inner)}")

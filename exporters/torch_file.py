@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neural_cost.exporters.dim_names import name_dims, name_inputs
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.torch_errors import explained
 
@@ -39,18 +40,16 @@ def write_dynamo(job: _Export) -> None:
         )
     except Exception as error:
         raise explained(error, job.dims) from error
-    save_program(program, job.file, list(job.call.tensors))
+    name_inputs(program.model, list(job.call.tensors))
+    name_dims(program.model, job.dims)
+    save_program(program, job.file)
 
 
-def save_program(program: Any, file: Path, input_names: list[str]) -> None:
-    """Save without stack traces, inputs under their names, large weights beside the file."""
+def save_program(program: Any, file: Path) -> None:
+    """Save without stack traces, large weights beside the file."""
     import onnx_ir as ir
 
     model = program.model
-    inputs = list(model.graph.inputs)
-    if len(inputs) == len(input_names):
-        for value, name in zip(inputs, input_names, strict=True):
-            value.name = name
     for graph in (*model.graphs(), *model.functions.values()):
         for node in graph:
             node.metadata_props.pop(STACK_TRACE, None)

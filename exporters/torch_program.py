@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from neural_cost.analyzer.errors import ExportError, ModelError
+from neural_cost.exporters.dims import BATCH
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.protocol import Draft, Request
 
 WEIGHTS_ONLY = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
 # What torch writes for a size: its symbols, numbers, operators, and functions of sympy, which have capital letters.
-EXPRESSION = re.compile(r"(?:\s|[su]\d+|\b[A-Z][A-Za-z]*\b|\d+(?:\.\d+)?|[-+*/(),<>=&|~!%])*")
+EXPRESSION = re.compile(
+    r"(?:\s|Symbol\('[su]\d+'(?:, [a-z]+=(?:True|False))*\)|[su]\d+|\b[A-Z][A-Za-z]*\b"
+    r"|\d+(?:\.\d+)?|[-+*/(),<>=&|~!%])*"
+)
 
 
 def load(file: Path) -> tuple[Any, Any]:
@@ -47,6 +51,7 @@ def export_program(program: Any, example_inputs: Any, file: Path, request: Reque
     import torch
 
     from neural_cost.exporters import torch_exporter
+    from neural_cost.exporters.dim_names import name_dims, name_inputs, open_axes
     from neural_cost.exporters.torch_errors import explained
     from neural_cost.exporters.torch_file import save_program
     from neural_cost.exporters.torch_inputs import call_of, device_of, to_numpy
@@ -63,36 +68,20 @@ def export_program(program: Any, example_inputs: Any, file: Path, request: Reque
         )
     except Exception as error:
         raise explained(error, {}) from error
-    _name_batch(made.model)
-    save_program(made, file, list(call.tensors))
+    name_inputs(made.model, list(call.tensors))
+    name_dims(made.model, _batch(made.model))
+    save_program(made, file)
     example = {name: to_numpy(tensor) for name, tensor in call.tensors.items()}
     native = torch_exporter.native_of(module, call)
-    return Draft("torch.onnx (dynamo)", torch_exporter.versions(), example, _open_axes(made.model), native)
+    return Draft("torch.onnx (dynamo)", torch_exporter.versions(), example, open_axes(made.model), native)
 
 
-def _name_batch(model: Any) -> None:
-    """Name the symbol `batch` that is the first axis of all inputs; torch forgets the names of dimensions."""
-    import onnx_ir as ir
-
+def _batch(model: Any) -> dict[str, dict[int, str]]:
+    """The first axis of all inputs as `batch` where they share its symbol: torch forgets the names of dimensions."""
     firsts = {str(value.shape[0]) for value in model.graph.inputs if value.shape}
-    first = next(iter(firsts), "")
-    if len(firsts) != 1 or not re.fullmatch(r"s\d+", first):
-        return
-    for graph in model.graphs():
-        values = [*graph.inputs, *graph.outputs, *(output for node in graph for output in node.outputs)]
-        for value in values:
-            if value.shape is not None and not value.shape.frozen:
-                for axis, dim in enumerate(value.shape):
-                    renamed = re.sub(rf"\b{first}\b", "batch", str(dim))
-                    value.shape[axis] = dim if isinstance(dim, int) else ir.SymbolicDim(renamed)
-
-
-def _open_axes(model: Any) -> dict[str, dict[int, str]]:
-    found = {
-        value.name: {axis: str(dim) for axis, dim in enumerate(value.shape or ()) if not isinstance(dim, int)}
-        for value in model.graph.inputs
-    }
-    return {name: axes for name, axes in found.items() if axes}
+    if len(firsts) != 1 or not re.fullmatch(r"s\d+", next(iter(firsts))):
+        return {}
+    return {value.name: {0: BATCH} for value in model.graph.inputs if value.shape}
 
 
 def _refuse_code(file: Path) -> None:

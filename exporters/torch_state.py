@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ def as_for_inference(module: nn.Module) -> Iterator[None]:
     devices = sorted({index for weight in module.parameters() if (index := _cuda_index(weight)) is not None})
     with torch.random.fork_rng(devices=devices), torch.no_grad():
         try:
-            module.eval()
+            with suppress(NotImplementedError):  # a torch.export program has no modes
+                module.eval()
             yield
         finally:
             for each, flag in training:
