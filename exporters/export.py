@@ -19,7 +19,7 @@ from neural_cost.exporters.protocol import Draft, Request
 from neural_cost.exporters.record import Exported, Parity
 from neural_cost.exporters.registry import exporter_of
 
-Stage = Callable[[str], None]
+Stage = Callable[[str], object]
 
 
 def export(

@@ -71,6 +71,10 @@ class Exporter(Protocol):
         """Read a saved model, without running code from it, and return it with example inputs."""
         ...
 
+    def content(self, model: Any, example_inputs: Any) -> bytes | None:
+        """Digest all that the file depends on, so that an export can be kept; None where that cannot be told."""
+        ...
+
     def export(self, model: Any, example_inputs: Any, file: Path, request: Request) -> Draft:
         """Write `file`, and its external data beside it if any.
 

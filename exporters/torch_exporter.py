@@ -41,6 +41,13 @@ class TorchExporter:
         _require_torch()
         return load(file)
 
+    def content(self, model: Any, example_inputs: Any) -> bytes | None:
+        """Digest weights, structure and sources."""
+        from neural_cost.exporters.torch_content import content_of
+
+        _require_torch()
+        return content_of(model, example_inputs)
+
     def export(self, model: Any, example_inputs: Any, file: Path, request: Request) -> Draft:
         """Write a module, or the program of one."""
         _require_torch()

@@ -7,6 +7,8 @@ example inputs at batch 2. All take float32 and give 10 logits.
     cnn          (batch, 3, 32, 32)   two 3x3 convolutions, of 64 and 128 channels, each with BatchNorm and ReLU
     rnn          (batch, 32, 128)     two tanh layers of 128 without bias, the last of 32 steps classified
     lstm         (batch, 32, 128)     the same with LSTM cells
+    gru          (batch, 32, 128)     the same with GRU cells, whose reset gate works on the product, as cuDNN's does
+    bilstm       (batch, 32, 128)     two LSTM layers in both directions, 128 in each
     transformer  (batch, 32, 128)     two post-norm encoder layers, 4 heads, FFN of 512, the mean of 32 steps classified
 """
 
@@ -46,6 +48,16 @@ def rnn() -> Family:
 def lstm() -> Family:
     """Return the network of LSTM cells."""
     return _seeded(_lstm, STEPS, WIDTH)
+
+
+def gru() -> Family:
+    """Return the network of GRU cells."""
+    return _seeded(_gru, STEPS, WIDTH)
+
+
+def bilstm() -> Family:
+    """Return the network of LSTM cells in both directions."""
+    return _seeded(_bilstm, STEPS, WIDTH)
 
 
 def transformer() -> Family:
@@ -113,14 +125,27 @@ def _lstm() -> nn.Module:
     return _last_step(nn.LSTM(WIDTH, WIDTH, num_layers=2, bias=False, batch_first=True))
 
 
-def _last_step(recurrent: nn.Module) -> nn.Module:
+def _gru() -> nn.Module:
+    from torch import nn
+
+    return _last_step(nn.GRU(WIDTH, WIDTH, num_layers=2, bias=False, batch_first=True))
+
+
+def _bilstm() -> nn.Module:
+    from torch import nn
+
+    both = nn.LSTM(WIDTH, WIDTH, num_layers=2, bias=False, batch_first=True, bidirectional=True)
+    return _last_step(both, width=2 * WIDTH)
+
+
+def _last_step(recurrent: nn.Module, width: int = WIDTH) -> nn.Module:
     from torch import nn
 
     class LastStepClassifier(nn.Module):  # type: ignore[misc]  # torch is not read by the type checker
         def __init__(self) -> None:
             super().__init__()
             self.recurrent = recurrent
-            self.classifier = nn.Linear(WIDTH, CLASSES)
+            self.classifier = nn.Linear(width, CLASSES)
 
         def forward(self, x: Tensor) -> Tensor:
             steps, _ = self.recurrent(x)
