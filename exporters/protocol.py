@@ -60,11 +60,12 @@ class Exporter(Protocol):
     name: str
     """The framework, as in `zoo:cnn@NAME`."""
 
-    suffixes: Sequence[str]
-    """Endings of files that `load` reads, as ".keras"; may be empty."""
-
     def recognises(self, model: object, example_inputs: object) -> bool:
         """Say whether a model is of this framework, without importing the framework."""
+        ...
+
+    def reads(self, file: Path) -> bool:
+        """Say whether `load` reads a file or folder, by its name and what lies in it."""
         ...
 
     def load(self, file: Path) -> tuple[object, object]:

@@ -49,8 +49,8 @@ def exporter_of(model: object, example_inputs: object) -> Exporter:
 
 
 def exporter_of_file(file: Path) -> Exporter | None:
-    """Find the exporter that reads a saved model, by its suffix; None where none does."""
-    return next((exporter for exporter in exporters() if file.suffix.lower() in exporter.suffixes), None)
+    """Find the exporter that reads a saved model, by its name; None where none does."""
+    return next((exporter for exporter in exporters() if exporter.reads(file)), None)
 
 
 def _built_in(where: str) -> Exporter:

@@ -26,13 +26,16 @@ class TorchExporter:
     """Exports `torch.nn.Module` and `torch.export.ExportedProgram`."""
 
     name = "torch"
-    suffixes = (".pt2",)
 
     def recognises(self, model: object, example_inputs: object) -> bool:
         """Say whether a model is a module or a program, without importing torch."""
         del example_inputs
         kinds = {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(model).__mro__}
         return bool(kinds & {("torch", "Module"), ("torch", "ExportedProgram")})
+
+    def reads(self, file: Path) -> bool:
+        """Say whether a file is a saved program, by its suffix."""
+        return file.suffix == ".pt2"
 
     def load(self, file: Path) -> tuple[object, object]:
         """Read a program with the example inputs that it carries."""

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 FAMILIES = ("dnn", "cnn", "rnn", "lstm", "gru", "bilstm", "transformer")
-FRAMEWORKS = {"torch": "torch_families"}
+FRAMEWORKS = {"torch": "torch_families", "keras": "keras_families", "jax": "jax_families"}
 
 
 def family(name: str, framework: str = "torch") -> tuple[Any, Any]:

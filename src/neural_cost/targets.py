@@ -40,7 +40,7 @@ class Source:
 
 def is_onnx(target: str) -> bool:
     """Whether a target is the path of a file that is not to be exported."""
-    return not target.startswith(ZOO) and _exporter_suffix(target) is None and _factory(target) is None
+    return not target.startswith(ZOO) and _reader(target) is None and _factory(target) is None
 
 
 def onnx_file(target: str, progress: Stage | None = None) -> Path:
@@ -82,7 +82,7 @@ def load(target: str, progress: Stage) -> Source:
     if found is not None:
         return _made(target, found["where"], found["name"])
     file = Path(target)
-    exporter = _exporter_suffix(target)
+    exporter = _reader(target)
     if exporter is None:
         raise ExportError(f"{target} is no model of a framework: give module:factory, file.py:factory or zoo:NAME.")
     if not file.exists():
@@ -90,7 +90,7 @@ def load(target: str, progress: Stage) -> Source:
     return Source(file.stem, *exporter.load(file))
 
 
-def _exporter_suffix(target: str) -> Any:
+def _reader(target: str) -> Any:
     """The exporter that reads a saved file; most targets end in `.onnx`, and need none."""
     if target.endswith(".onnx"):
         return None

@@ -160,7 +160,7 @@ def test_a_broken_plug_in_is_named(registered, tmp_path):
 
 
 def test_the_exporter_of_a_file():
-    assert registry.exporter_of_file(Path("a.TOY")).name == "toy"
+    assert registry.exporter_of_file(Path("a.toy")).name == "toy"
     assert registry.exporter_of_file(Path("a.txt")) is None
 
 
