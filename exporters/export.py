@@ -55,9 +55,16 @@ def export(
     with _folder_beside(target) as folder, collected() as said:
         tell(f"exporting with {exporter.name}")
         write = partial(_drafted, exporter.export, model, example_inputs, folder / target.name)
-        exported = _checked(folder, write(Request(dynamic_dims, opset)), target, tell if verify else None)
-        if dynamic_dims is None and _runs_at_one_size(exported):
-            exported = _checked(folder, _closed(write(Request({}, opset))), target, tell if verify else None)
+        check = partial(_checked, folder, target=target, tell=tell if verify else None)
+        try:
+            exported = check(write(Request(dynamic_dims, opset)))
+            why = "the model runs at the size of its example alone" if _runs_at_one_size(exported) else ""
+        except ExportError as error:
+            why = str(error)
+            if dynamic_dims is not None:
+                raise
+        if why and dynamic_dims is None:
+            exported = check(_closed(write(Request({}, opset)), why))
         _move(folder, target)
     return replace(exported, warnings=tuple(said))
 
@@ -80,8 +87,9 @@ def _runs_at_one_size(exported: Exported) -> bool:
     return bool(parity.notes) and len({str(each.sizes) for each in parity.outputs}) == 1
 
 
-def _closed(draft: Draft) -> Draft:
-    return replace(draft, notes=(*draft.notes, "no axis is open: the model runs at the size of its example alone"))
+def _closed(draft: Draft, why: str) -> Draft:
+    """A batch that nobody asked to be open may be closed, and is said to be."""
+    return replace(draft, notes=(*draft.notes, f"no axis is open: {why}"))
 
 
 def _checked(folder: Path, draft: Draft, target: Path, tell: Stage | None) -> Exported:

@@ -77,7 +77,7 @@ class _Export:
         self.widen_ones()
 
     def draft(self) -> Draft:
-        """Write the file, and drop open axes that the model fixes, unless a user asked for them."""
+        """Write the file, and refuse axes that should be open and that the model fixes."""
         exporter = self._write_open() if self.dims else self._write()
         return Draft(
             exporter,
@@ -101,23 +101,10 @@ class _Export:
     def _write_open(self) -> str:
         from neural_cost.exporters.torch_file import closed_axes
 
-        try:
-            exporter = self._write()
-            closed = closed_axes(self.file, self.dims)
-        except ExportError as error:
-            if self.request.dynamic_dims is not None:
-                raise
-            exporter, closed = self._write_closed(first_line(error)), ""
-        if not closed:
-            return exporter
-        if self.request.dynamic_dims is not None:
-            raise ExportError(f"{closed} cannot be open: the model fixes its size; leave it out of dynamic_dims.")
-        return self._write_closed(f"the model fixes the size of {closed}")
-
-    def _write_closed(self, why: str) -> str:
-        self.dims = {}
         exporter = self._write()
-        self.notes = (*self.notes, f"no axis is open: {why}")
+        closed = closed_axes(self.file, self.dims)
+        if closed:
+            raise ExportError(f"{closed} cannot be open: the model fixes its size; leave it out of dynamic_dims.")
         return exporter
 
     def _write(self) -> str:

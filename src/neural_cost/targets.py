@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -76,6 +77,7 @@ def load(target: str, progress: Stage) -> Source:
         BackendError: a framework is missing.
     """
     progress(f"loading {target}")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow logs its start, past Python's streams
     if target.startswith(ZOO):
         return _family(target.removeprefix(ZOO))
     found = _factory(target)
@@ -174,6 +176,4 @@ def _importable(where: str) -> Iterator[None]:
 
 def _once() -> bytes:
     """A content that nothing else has: the export is not found again."""
-    import os
-
     return os.urandom(16)
