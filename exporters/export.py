@@ -96,7 +96,7 @@ def _checked(folder: Path, draft: Draft, target: Path, tell: Stage | None) -> Ex
     import onnx
 
     file = folder / target.name
-    check_file(file)
+    check_file(file, has_weights=draft.native is not None)
     parity: Parity | None = None
     if tell is not None and draft.native is not None:
         tell("comparing with ONNX Runtime")

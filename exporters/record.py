@@ -10,6 +10,8 @@ from typing import Any
 
 from neural_cost.exporters.protocol import Array, Dims, Native
 
+SHOWN = 8  # inputs or outputs that a summary names; a decoder has one for each layer's cache
+
 
 @dataclass(frozen=True, slots=True)
 class OutputParity:
@@ -125,8 +127,8 @@ class Exported:
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         lines = [
             f"{self.path}: opset {self.opset}, by {self.exporter} ({versions})",
-            f"inputs  {', '.join(map(self._described, self.inputs))}",
-            f"outputs {', '.join(self.outputs)}",
+            f"inputs  {_listed([self._described(name) for name in self.inputs])}",
+            f"outputs {_listed(self.outputs)}",
             self._compared(),
             *(f"note: {note}" for note in (*self.notes, *(self.parity.notes if self.parity else ()))),
         ]
@@ -152,3 +154,9 @@ class Exported:
     def _repr_html_(self) -> str:
         """The lines for a notebook."""
         return f"<pre>{escape(str(self))}</pre>"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The names, or the first of many."""
+    rest = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")

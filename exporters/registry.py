@@ -19,7 +19,12 @@ from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.protocol import Exporter
 
 GROUP = "neural_cost.exporters"
-BUILT_IN = ("torch_exporter:TorchExporter", "keras_exporter:KerasExporter", "jax_exporter:JaxExporter")
+BUILT_IN = (
+    "torch_exporter:TorchExporter",
+    "keras_exporter:KerasExporter",
+    "jax_exporter:JaxExporter",
+    "hf_exporter:HfExporter",
+)
 
 
 @cache

@@ -5,6 +5,7 @@ package.module:factory     a callable that returns (model, example_inputs)
 path/to/file.py:factory    the same, in a file
 model.pt2                  a saved model of a framework
 zoo:NAME[@FRAMEWORK]       a built-in family
+hf:PATH[#COMPONENT]        a Hugging Face config, without weights
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any
 
 from neural_cost.analyzer.errors import BackendError, ExportError, NeuralCostError
 
-ZOO = "zoo:"
+ZOO, HF = "zoo:", "hf:"
 FACTORY = re.compile(r"(?P<where>.+):(?P<name>[^\W\d]\w*)")
 EXTRAS = {"tensorflow": "keras", "keras": "keras", "tf2onnx": "keras", "flax": "jax", "jax": "jax", "torch": "torch"}
 
@@ -41,7 +42,7 @@ class Source:
 
 def is_onnx(target: str) -> bool:
     """Whether a target is the path of a file that is not to be exported."""
-    return not target.startswith(ZOO) and _reader(target) is None and _factory(target) is None
+    return not target.startswith((ZOO, HF)) and _reader(target) is None and _factory(target) is None
 
 
 def onnx_file(target: str, progress: Stage | None = None) -> Path:
@@ -80,6 +81,8 @@ def load(target: str, progress: Stage) -> Source:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow logs its start, past Python's streams
     if target.startswith(ZOO):
         return _family(target.removeprefix(ZOO))
+    if target.startswith(HF):
+        return _config(target.removeprefix(HF))
     found = _factory(target)
     if found is not None:
         return _made(target, found["where"], found["name"])
@@ -118,6 +121,14 @@ def _family(text: str) -> Source:
         extra = EXTRAS.get(package, framework or "torch")
         raise BackendError(f"zoo:{text} needs {package}: pip install 'neural-cost[{extra}]'.") from error
     return Source(f"{name}_{framework or 'torch'}", model, inputs)
+
+
+def _config(text: str) -> Source:
+    from neural_cost.exporters.hf_exporter import HfConfig
+
+    where, _, component = text.partition("#")
+    config = HfConfig(Path(where), component or None)
+    return Source(config.file.resolve().parent.name + (f"_{component}" if component else ""), config, None)
 
 
 def _made(target: str, where: str, name: str) -> Source:

@@ -12,7 +12,7 @@ import typer
 from neural_cost.render.output import check
 from neural_cost.render.progress import Progress
 
-HELP = "package.module:factory, file.py:factory, a saved model (.pt2, .keras), or zoo:NAME[@FRAMEWORK]."
+HELP = "package.module:factory, file.py:factory, a saved model (.pt2, .keras), zoo:NAME[@FRAMEWORK] or hf:PATH."
 
 
 def export(  # noqa: PLR0917 - typer turns each into an option
