@@ -23,7 +23,7 @@ WAYS_OUT = {
     "TraceContextError": "nnx.RNN cannot be exported: write it as lax.scan over nnx.merge(*nnx.split(cell))",
     "ConcretizationTypeError": "it branches on the value of an array: use jnp.where or lax.cond",
     "TracerBoolConversionError": "it branches on the value of an array: use jnp.where or lax.cond",
-    "reverse": "lax.scan(reverse=True) cannot be exported: flip the sequence before and after",
+    "Reverse scan": "lax.scan(reverse=True) cannot be exported: flip the sequence before and after",
 }
 
 
@@ -93,7 +93,7 @@ def _call(model: Any, example_inputs: Any) -> Call:
         names = names_of(arguments if len(arguments) != 1 else arguments[0], "input")
     if len(names) != len(leaves):
         names = [f"input_{index}" for index in range(len(leaves))]
-    arrays = [np.asarray(leaf) for leaf in leaves]
+    arrays = [np.asarray(jax.numpy.asarray(leaf)) for leaf in leaves]  # 64 bits become 32, unless JAX is told
 
     def flat(*leaves: Any) -> Any:
         value = jax.tree.unflatten(tree, leaves)

@@ -84,6 +84,7 @@ class KerasExporter:
             outputs = _run_example(tf, call)
             dims, notes = chosen_dims(request.dynamic_dims, {name: a.shape for name, a in call.example.items()})
             write(call.function, call.example, dims, outputs, file, opset=opset)
+            notes = (*notes, *_dropped(model, file))
             return Draft("tf2onnx", _versions(), call.example, dims, _native(tf, call), notes)
 
 
@@ -161,6 +162,29 @@ def _run_example(tf: Any, call: Call) -> list[str]:
         ) from error
     taken = set(call.example)
     return [f"output_{name}" if name in taken else name for name in names_of(outputs, "output")]
+
+
+def _dropped(model: Any, file: Path) -> Sequence[str]:
+    """Parameters that are not in the file: a user who compares counts must know."""
+    import onnx_ir as ir
+
+    if not _is_keras(model):
+        return ()
+    trained = sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
+    held = sum(int(value.const_value.size) for value in _floats(ir.load(file)))
+    if held >= trained:
+        return ()
+    return (
+        f"the file holds {held:,} of the model's {trained:,} parameters: TensorFlow folds BatchNormalization, and "
+        "drops what changes nothing, as a bias of zeros",
+    )
+
+
+def _floats(model: Any) -> Iterator[Any]:
+    for graph in model.graphs():
+        for value in graph.initializers.values():
+            if value.const_value is not None and value.const_value.dtype.is_floating_point():
+                yield value
 
 
 def _native(tf: Any, call: Call) -> Native:

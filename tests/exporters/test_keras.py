@@ -31,7 +31,7 @@ def target(tmp_path):
 def dense(activation=None):
     keras.utils.set_random_seed(0)
     inputs = keras.Input((COLUMNS,))
-    return keras.Model(inputs, layers.Dense(5, activation=activation)(inputs))
+    return keras.Model(inputs, layers.Dense(5, activation, bias_initializer="random_normal")(inputs))
 
 
 def totals(file, **dims):
@@ -45,6 +45,7 @@ def test_model(target):
     assert exported.dims == {"input": {0: "batch"}}
     assert totals(target, batch=7) == (7 * MACS, PARAMETERS)
     assert [each.sizes["batch"] for each in exported.parity.outputs] == [3, 4, 1]
+    assert exported.notes == ()
 
 
 def test_example_inputs_are_made_up_from_those_that_are_declared(target):
@@ -97,6 +98,15 @@ def test_function(target):
     exported = neural_cost.export(product, (X, X.T.copy()), target, dynamic_dims={"input_0": {0: "rows"}})
     assert exported.inputs == ("input_0", "input_1")
     assert totals(target, rows=9) == (9 * COLUMNS * ROWS, 0)
+
+
+def test_a_dropped_parameter_is_noted(target):
+    inputs = keras.Input((COLUMNS,))
+    exported = neural_cost.export(keras.Model(inputs, layers.Dense(5)(inputs)), X, target)  # its bias is 0
+    assert exported.notes == (
+        "the file holds 20 of the model's 25 parameters: TensorFlow folds BatchNormalization, and drops what changes "
+        "nothing, as a bias of zeros",
+    )
 
 
 def test_exact_gelu_is_caught_with_the_way_out(target):
