@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import EntryPoint
 
 import pytest
 
 from neural_cost.exporters import registry
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Workers share the cores; the models here are too small for two."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
 
 
 @pytest.fixture

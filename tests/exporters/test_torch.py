@@ -51,10 +51,10 @@ def op_types(file):
     ("inputs", "names"),
     [
         (tensor(), ("first",)),
-        ((tensor(), tensor()), ("first", "second")),
-        ({"first": tensor(), "second": tensor()}, ("first", "second")),
+        pytest.param((tensor(), tensor()), ("first", "second"), marks=pytest.mark.long),
+        pytest.param({"first": tensor(), "second": tensor()}, ("first", "second"), marks=pytest.mark.long),
         ((tensor(), {"second": tensor(), "scale": 3.0}), ("first", "second")),
-        ([np.ones((ROWS, COLUMNS), np.float32)], ("first",)),
+        pytest.param([np.ones((ROWS, COLUMNS), np.float32)], ("first",), marks=pytest.mark.long),
     ],
     ids=["tensor", "tuple", "dict", "keywords and a constant", "arrays"],
 )
@@ -108,6 +108,7 @@ def test_the_module_is_as_it_was(target):
     assert module.training
 
 
+@pytest.mark.long
 def test_a_module_that_counts_its_calls_is_put_back(target):
     class Counting(nn.Module):
         def __init__(self):
@@ -123,7 +124,14 @@ def test_a_module_that_counts_its_calls_is_put_back(target):
     assert module.calls.item() == 0
 
 
-@pytest.mark.parametrize(("dtype", "bytes_each"), [(torch.float16, 2), (torch.bfloat16, 2), (torch.float64, 8)])
+@pytest.mark.parametrize(
+    ("dtype", "bytes_each"),
+    [
+        pytest.param(torch.float16, 2, marks=pytest.mark.long),
+        (torch.bfloat16, 2),
+        pytest.param(torch.float64, 8, marks=pytest.mark.long),
+    ],
+)
 def test_types(module, target, dtype, bytes_each):
     exported = neural_cost.export(module.to(dtype), tensor(dtype=dtype), target)
     totals = neural_cost.analyze(target).totals
@@ -133,6 +141,7 @@ def test_types(module, target, dtype, bytes_each):
     assert bool(exported.parity.notes) == (dtype == torch.bfloat16)
 
 
+@pytest.mark.long
 def test_bfloat16_that_is_not_the_model_is_caught(module, target):
     from neural_cost.exporters.parity import compare
 
@@ -155,6 +164,7 @@ def test_two_named_dims(target):
     assert [each.sizes for each in exported.parity.outputs] == [{"n": 2, "steps": 10}, {"n": 3, "steps": 11}]
 
 
+@pytest.mark.long
 def test_nothing_open_when_asked(module, target):
     exported = neural_cost.export(module, tensor(), target, dynamic_dims={})
     assert exported.dims == {}
@@ -193,6 +203,7 @@ def test_a_fixed_batch_that_should_be_open_is_an_error(target):
     assert not target.exists()
 
 
+@pytest.mark.long
 def test_first_axes_that_differ_are_left_closed_with_a_note(module, target):
     exported = neural_cost.export(module, (tensor(), tensor(1, COLUMNS)), target)
     assert exported.dims == {}
@@ -209,6 +220,7 @@ def test_vanilla_rnn_is_one_operator(target):
     assert module.training
 
 
+@pytest.mark.long
 def test_an_rnn_beside_a_branch_is_not_traced(target):
     class Branching(nn.Module):
         def __init__(self):
@@ -261,7 +273,12 @@ class Unsupported(nn.Module):
     ("model", "inputs", "message"),
     [
         (Branch(), tensor(), r"branches on the value of a tensor.*use torch\.where or torch\.cond"),
-        (Unsupported(), tensor(), r"operator aten\.\w*eig\w*.* has no ONNX translation"),
+        pytest.param(
+            Unsupported(),
+            tensor(),
+            r"operator aten\.\w*eig\w*.* has no ONNX translation",
+            marks=pytest.mark.long,
+        ),
         (
             nn.Linear(4, 5),
             tensor(2, 3),
