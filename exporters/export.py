@@ -56,15 +56,7 @@ def export(
         tell(f"exporting with {exporter.name}")
         write = partial(_drafted, exporter.export, model, example_inputs, folder / target.name)
         check = partial(_checked, folder, target=target, tell=tell if verify else None)
-        try:
-            exported = check(write(Request(dynamic_dims, opset)))
-            why = "the model runs at the size of its example alone" if _runs_at_one_size(exported) else ""
-        except ExportError as error:
-            why = str(error)
-            if dynamic_dims is not None:
-                raise
-        if why and dynamic_dims is None:
-            exported = check(_closed(write(Request({}, opset)), why))
+        exported = _open_or_closed(write, check, Request(dynamic_dims, opset))
         _move(folder, target)
     return replace(exported, warnings=tuple(said))
 
@@ -77,6 +69,25 @@ def _drafted(run: Callable[..., Draft], *arguments: Any) -> Draft:
         raise
     except Exception as error:
         raise ExportError(f"the exporter failed ({type(error).__name__}): {first_line(error)}") from error
+
+
+def _open_or_closed(
+    write: Callable[[Request], Draft], check: Callable[[Draft], Exported], request: Request
+) -> Exported:
+    """Export; where that fails with the open batch that nobody asked for, without it."""
+    if request.dynamic_dims is not None:
+        return check(write(request))
+    closed = replace(request, dynamic_dims={})
+    try:
+        exported = check(write(request))
+    except ExportError as error:
+        try:
+            return check(_closed(write(closed), str(error)))
+        except ExportError:
+            raise error from error.__cause__
+    if _runs_at_one_size(exported):
+        return check(_closed(write(closed), "the model runs at the size of its example alone"))
+    return exported
 
 
 def _runs_at_one_size(exported: Exported) -> bool:
