@@ -13,6 +13,7 @@ import numpy as np
 
 from neural_cost.analyzer.errors import BackendError, ExportError, ModelError
 from neural_cost.exporters.dims import chosen_dims
+from neural_cost.exporters.held import dropped_note
 from neural_cost.exporters.keras_file import write
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.nested import names_of
@@ -20,6 +21,7 @@ from neural_cost.exporters.protocol import Array, Draft, Native, Request
 
 OPSET = 18  # the newest that tf2onnx writes
 LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
+WHY_FEWER = "TensorFlow folds BatchNormalization, and drops what changes nothing, as a bias of zeros"
 OPEN_SIZE = 8  # of an open axis in an example that is made up
 
 
@@ -165,26 +167,9 @@ def _run_example(tf: Any, call: Call) -> list[str]:
 
 
 def _dropped(model: Any, file: Path) -> Sequence[str]:
-    """Parameters that are not in the file: a user who compares counts must know."""
-    import onnx_ir as ir
-
     if not _is_keras(model):
         return ()
-    trained = sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
-    held = sum(int(value.const_value.size) for value in _floats(ir.load(file)))
-    if held >= trained:
-        return ()
-    return (
-        f"the file holds {held:,} of the model's {trained:,} parameters: TensorFlow folds BatchNormalization, and "
-        "drops what changes nothing, as a bias of zeros",
-    )
-
-
-def _floats(model: Any) -> Iterator[Any]:
-    for graph in model.graphs():
-        for value in graph.initializers.values():
-            if value.const_value is not None and value.const_value.dtype.is_floating_point():
-                yield value
+    return dropped_note(sum(int(np.prod(weight.shape)) for weight in model.trainable_weights), file, WHY_FEWER)
 
 
 def _native(tf: Any, call: Call) -> Native:

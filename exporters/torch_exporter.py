@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.errors import BackendError, ExportError
 from neural_cost.exporters.dims import chosen_dims
+from neural_cost.exporters.held import dropped_note
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.protocol import Array, Draft, Native, Request
 from neural_cost.exporters.torch_inputs import Call, call_of, device_of, from_numpy, tensors_of, to_numpy
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 OPSET = 20
+WHY_FEWER = "the exporter merges equal tensors, folds BatchNorm into convolutions, and drops rows that nothing reads"
 
 
 class TorchExporter:
@@ -79,13 +81,14 @@ class _Export:
     def draft(self) -> Draft:
         """Write the file, and refuse axes that should be open and that the model fixes."""
         exporter = self._write_open() if self.dims else self._write()
+        parameters = sum(parameter.numel() for parameter in self.module.parameters())
         return Draft(
             exporter,
             versions(),
             {name: to_numpy(tensor) for name, tensor in self.call.tensors.items()},
             self.dims,
             native_of(self.module, self.call),
-            self.notes,
+            (*self.notes, *dropped_note(parameters, self.file, WHY_FEWER)),
         )
 
     def widen_ones(self) -> None:

@@ -212,6 +212,14 @@ def test_first_axes_that_differ_are_left_closed_with_a_note(module, target):
     )
 
 
+@pytest.mark.long
+def test_merged_weights_are_noted(target):
+    layers = [nn.Linear(COLUMNS, COLUMNS) for _ in range(2)]
+    layers[1].load_state_dict(layers[0].state_dict())  # two copies of 4 x 4 + 4 weights: one is enough
+    exported = neural_cost.export(nn.Sequential(*layers), tensor(), target)
+    assert exported.notes[0].startswith("the file holds 20 of the model's 40 parameters: the exporter merges")
+
+
 def test_vanilla_rnn_is_one_operator(target):
     module, inputs = torch_families.rnn()
     exported = neural_cost.export(module.train(), inputs, target)
