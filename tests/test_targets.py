@@ -175,9 +175,9 @@ def test_export_command(factory_file, run, tmp_path):
 
 
 def test_export_command_as_json(factory_file, run):
-    _, out, _ = run("export", "toy_factories:make", "-o", "out.onnx", "--json")
+    _, out, _ = run("export", "toy_factories:make", "-o", "out.onnx", "--format", "json")
     assert json.loads(out)["parity"]["outputs"][0]["sizes"] == {"batch": 2}
-    _, out, _ = run("export", "toy_factories:make", "-o", "out.onnx", "--json", "--no-verify", "--fixed")
+    _, out, _ = run("export", "toy_factories:make", "-o", "out.onnx", "--format", "json", "--no-verify", "--fixed")
     assert json.loads(out)["parity"] is None
     assert json.loads(out)["dims"] == {}
 

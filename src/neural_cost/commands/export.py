@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,13 @@ from neural_cost.render.progress import Progress
 HELP = "package.module:factory, file.py:factory, a saved model (.pt2, .keras), zoo:NAME[@FRAMEWORK] or hf:PATH."
 
 
+class Form(StrEnum):
+    """How the record of an export is written."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
 def export(  # noqa: PLR0917 - typer turns each into an option
     target: Annotated[str, typer.Argument(help=HELP)],
     output: Annotated[Path, typer.Option("--output", "-o", help="The .onnx file to write.", readable=False)],
@@ -24,7 +32,7 @@ def export(  # noqa: PLR0917 - typer turns each into an option
     fixed: Annotated[bool, typer.Option("--fixed", help="Leave no axis open.")] = False,
     opset: Annotated[int | None, typer.Option(help="Opset; by default what the exporter does best.", min=1)] = None,
     no_verify: Annotated[bool, typer.Option("--no-verify", help="Do not compare the file with the model.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The record as JSON.")] = False,
+    form: Annotated[Form, typer.Option("--format", help="How to write the record.")] = Form.TABLE,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="What the exporter said, too.")] = False,
     _debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
@@ -50,7 +58,7 @@ def export(  # noqa: PLR0917 - typer turns each into an option
             verify=not no_verify,
             progress=progress,
         )
-    if as_json:
+    if form is Form.JSON:
         typer.echo(json.dumps(exported.to_dict(), indent=1))
     elif not quiet:
         typer.echo(str(exported))
