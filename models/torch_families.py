@@ -1,12 +1,14 @@
 """The canonical families in PyTorch.
 
-Each function is a factory: it returns the module, in eval mode and with the same random weights every time, and
-example inputs at batch 2. All take float32 and give 10 logits.
+Each function is a factory: it returns the module, in eval mode and with the same weights every time and in every
+framework, and example inputs at batch 2. All take float32 and give 10 logits.
 
     dnn          (batch, 784)         two hidden layers of 128: dense, ReLU, LayerNorm
     cnn          (batch, 3, 32, 32)   two 3x3 convolutions, of 64 and 128 channels, each with BatchNorm and ReLU
     rnn          (batch, 32, 128)     two tanh layers of 128 without bias, the last of 32 steps classified
     lstm         (batch, 32, 128)     the same with LSTM cells
+    gru          (batch, 32, 128)     the same with GRU cells, whose reset gate works on the product, as cuDNN's does
+    bilstm       (batch, 32, 128)     two LSTM layers in both directions, 128 in each
     transformer  (batch, 32, 128)     two post-norm encoder layers, 4 heads, FFN of 512, the mean of 32 steps classified
 """
 
@@ -16,60 +18,64 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from neural_cost.models.weights import CLASSES, WIDTH, Weights, draw, example
+
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
     Family: TypeAlias = tuple[nn.Module, tuple[Tensor, ...]]
 
-CLASSES = 10
-WIDTH = 128
-STEPS = 32
-SEED = 0
-EXAMPLE_BATCH = 2  # an exporter takes an example batch of 1 for a constant
-
 
 def dnn() -> Family:
     """Return the feed-forward network: 784-128-128-10."""
-    return _seeded(_dnn, 784)
+    return _filled(_dnn, "dnn")
 
 
 def cnn() -> Family:
     """Return the convolutional network, for 32x32 images of 3 channels."""
-    return _seeded(_cnn, 3, 32, 32)
+    return _filled(_cnn, "cnn")
 
 
 def rnn() -> Family:
     """Return the network of plain tanh cells."""
-    return _seeded(_rnn, STEPS, WIDTH)
+    return _filled(_rnn, "rnn")
 
 
 def lstm() -> Family:
     """Return the network of LSTM cells."""
-    return _seeded(_lstm, STEPS, WIDTH)
+    return _filled(_lstm, "lstm")
+
+
+def gru() -> Family:
+    """Return the network of GRU cells."""
+    return _filled(_gru, "gru")
+
+
+def bilstm() -> Family:
+    """Return the network of LSTM cells in both directions."""
+    return _filled(_bilstm, "bilstm")
 
 
 def transformer() -> Family:
     """Return the Transformer encoder."""
-    return _seeded(_transformer, STEPS, WIDTH)
+    return _filled(_transformer, "transformer")
 
 
-def _seeded(build: Callable[[], nn.Module], *shape: int) -> Family:
+def _filled(build: Callable[[], nn.Module], family: str) -> Family:
+    """Build without drawing from the user's generator, and put the family's own weights in."""
     import torch
 
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(SEED)
         module = build().eval()
-        _make_distinct(module)
-        return module, (torch.randn(EXAMPLE_BATCH, *shape),)
+    carry(module, draw(family))
+    return module, (torch.from_numpy(example(family)),)
 
 
-def _make_distinct(module: nn.Module) -> None:
-    """Move every weight a little: fresh norms and copied layers are equal, and exporters merge equal tensors."""
+def carry(module: nn.Module, weights: Weights) -> None:
+    """Put weights of these names into a family's module."""
     import torch
 
-    for tensor in module.state_dict().values():
-        if tensor.is_floating_point():
-            tensor.add_(torch.randn_like(tensor), alpha=0.02)
+    module.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()}, strict=False)
 
 
 def _dnn() -> nn.Module:
@@ -113,14 +119,27 @@ def _lstm() -> nn.Module:
     return _last_step(nn.LSTM(WIDTH, WIDTH, num_layers=2, bias=False, batch_first=True))
 
 
-def _last_step(recurrent: nn.Module) -> nn.Module:
+def _gru() -> nn.Module:
+    from torch import nn
+
+    return _last_step(nn.GRU(WIDTH, WIDTH, num_layers=2, bias=False, batch_first=True))
+
+
+def _bilstm() -> nn.Module:
+    from torch import nn
+
+    both = nn.LSTM(WIDTH, WIDTH, num_layers=2, bias=False, batch_first=True, bidirectional=True)
+    return _last_step(both, width=2 * WIDTH)
+
+
+def _last_step(recurrent: nn.Module, width: int = WIDTH) -> nn.Module:
     from torch import nn
 
     class LastStepClassifier(nn.Module):  # type: ignore[misc]  # torch is not read by the type checker
         def __init__(self) -> None:
             super().__init__()
             self.recurrent = recurrent
-            self.classifier = nn.Linear(WIDTH, CLASSES)
+            self.classifier = nn.Linear(width, CLASSES)
 
         def forward(self, x: Tensor) -> Tensor:
             steps, _ = self.recurrent(x)

@@ -30,6 +30,7 @@ def elsewhere(tmp_path, monkeypatch):
     """A folder with the models in it, so that what a command writes does not land in the tree."""
     (tmp_path / "models").symlink_to(ROOT / "models")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEURAL_COST_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.mark.usefixtures("elsewhere")

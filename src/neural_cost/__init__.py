@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.errors import NeuralCostError as NeuralCostError
     from neural_cost.analyzer.report import Report as Report
     from neural_cost.analyzer.rules.registry import cost as register  # noqa: F401 - under its public name
+    from neural_cost.exporters.export import export as export
+    from neural_cost.exporters.record import Exported as Exported
     from neural_cost.runtime.verify import verify as verify
 
 __version__ = "0.1.0"
@@ -27,6 +29,8 @@ _HOMES = {
     "analyze": "analyzer.analyze",
     "Report": "analyzer.report",
     "register": "analyzer.rules.registry:cost",
+    "export": "exporters.export",
+    "Exported": "exporters.record",
     "verify": "runtime.verify",
 } | dict.fromkeys(
     (

@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neural_cost.analyzer.tables.view import By, Column, View
+from neural_cost.commands.export import HELP as TARGETS
+from neural_cost.commands.export import export
 from neural_cost.options import Sizes, check_view, dims_of, fail, run_rules, shapes_of, trips_of
 from neural_cost.render.output import check, colour_wanted, write
 from neural_cost.render.progress import Progress
+from neural_cost.targets import onnx_file
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.device import Device
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from neural_cost.runtime.verify import Verification
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+
+app.command()(export)
 
 INTERRUPTED = 130  # what a shell reports after Ctrl-C
 
@@ -65,7 +70,7 @@ def root() -> None:
 
 @app.command()
 def analyze(  # noqa: PLR0917 - typer turns each into an option
-    target: Annotated[Path, typer.Argument(help="An .onnx file.")],
+    target: Annotated[str, typer.Argument(help=f"An .onnx file, {TARGETS}")],
     dim: Annotated[list[str] | None, typer.Option(help="NAME=SIZE or INPUT:AXIS=SIZE; repeatable.")] = None,
     shape: Annotated[list[str] | None, typer.Option(help="INPUT=8x3x224x224; repeatable.")] = None,
     trips: Annotated[list[str] | None, typer.Option(help="LOOP=N: how often a Loop's body runs; repeatable.")] = None,
@@ -95,13 +100,18 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
         )
     view = View(by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic)
     check_view(view, form, sorted_=sort is not None)
-    check(output, target, inputs, rules)
+    check(output, Path(target), inputs, rules)
     sizes = Sizes(dims_of(dim), shapes_of(shape), trips_of(trips))
     if rules is not None:
         run_rules(rules)
     with Progress(quiet=quiet) as progress:
         report = _analyzed(
-            target, sizes, device=device, data_dependent=data_dependent, causal=causal, progress=progress
+            onnx_file(target, progress),
+            sizes,
+            device=device,
+            data_dependent=data_dependent,
+            causal=causal,
+            progress=progress,
         )
         found = _verified(report, inputs, progress) if verify else None
     write(_report_text(report, found, form, view, colour=colour_wanted(output)), output)

@@ -20,6 +20,7 @@ class Progress:
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
+        self._stream = sys.stderr  # exporters redirect it while they work
         self._wanted = not quiet and sys.stderr.isatty()
         self._stage = ""
         self._status: Status | None = None
@@ -52,5 +53,5 @@ class Progress:
 
         with self._lock:
             if not self._over:
-                self._status = Console(stderr=True).status(self._stage)
+                self._status = Console(file=self._stream).status(self._stage)
                 self._status.start()

@@ -1,0 +1,137 @@
+"""Keras and TensorFlow: models, functions, saved models; what tf2onnx gets wrong is caught."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import neural_cost
+from neural_cost import ExportError, ModelError
+from neural_cost.exporters.keras_exporter import KerasExporter
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # TensorFlow's own, of what it imports
+    tf = pytest.importorskip("tensorflow")
+    import keras
+    from keras import layers
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+ROWS, COLUMNS = 3, 4
+X = np.random.default_rng(0).standard_normal((ROWS, COLUMNS)).astype(np.float32)
+PARAMETERS, MACS = COLUMNS * 5 + 5, COLUMNS * 5  # of a dense layer to 5
+
+
+@pytest.fixture
+def target(tmp_path):
+    return tmp_path / "model.onnx"
+
+
+def dense(activation=None):
+    keras.utils.set_random_seed(0)
+    inputs = keras.Input((COLUMNS,))
+    return keras.Model(inputs, layers.Dense(5, activation, bias_initializer="random_normal")(inputs))
+
+
+def totals(file, **dims):
+    found = neural_cost.analyze(file, dims=dims).totals
+    return found.macs, found.parameters
+
+
+def test_model(target):
+    exported = neural_cost.export(dense(), X, target)
+    assert (exported.inputs, exported.outputs, exported.opset) == (("input",), ("output",), 18)
+    assert exported.dims == {"input": {0: "batch"}}
+    assert totals(target, batch=7) == (7 * MACS, PARAMETERS)
+    assert [each.sizes["batch"] for each in exported.parity.outputs] == [3, 4, 1]
+    assert exported.notes == ()
+
+
+def test_example_inputs_are_made_up_from_those_that_are_declared(target):
+    assert neural_cost.export(dense(), None, target).dims == {"input": {0: "batch"}}
+
+
+def test_inputs_and_outputs_by_name(target):
+    a, b = keras.Input((COLUMNS,), name="left"), keras.Input((COLUMNS,), name="right")
+    model = keras.Model({"left": a, "right": b}, {"sum": a + b, "product": a * b})
+    exported = neural_cost.export(model, {"left": X, "right": X}, target)
+    assert exported.inputs == ("left", "right")
+    assert sorted(exported.outputs) == ["product", "sum"]
+
+
+def test_batch_normalization_and_dropout_are_those_of_inference(target):
+    model = keras.Sequential([keras.Input((COLUMNS,)), layers.BatchNormalization(), layers.Dropout(0.5)])
+    before = [array.copy() for array in model.get_weights()]
+    neural_cost.export(model, X, target)
+    assert all(np.array_equal(*pair) for pair in zip(before, model.get_weights(), strict=True))
+
+
+@pytest.mark.long
+def test_keras_file(tmp_path, target):
+    dense().save(tmp_path / "a.keras")
+    model, inputs = KerasExporter().load(tmp_path / "a.keras")
+    neural_cost.export(model, inputs, target)
+    assert totals(target, batch=2) == (2 * MACS, PARAMETERS)
+
+
+def test_keras_file_with_python_code_is_refused(tmp_path):
+    inputs = keras.Input((COLUMNS,))
+    keras.Model(inputs, layers.Lambda(lambda x: x + 1)(inputs)).save(tmp_path / "a.keras")
+    with pytest.raises(ModelError, match=r"a\.keras cannot be read as a saved model"):
+        KerasExporter().load(tmp_path / "a.keras")
+
+
+@pytest.mark.long
+def test_saved_model(tmp_path, target):
+    dense().export(tmp_path / "saved", verbose=False)
+    assert KerasExporter().reads(tmp_path / "saved")
+    neural_cost.export(KerasExporter().load(tmp_path / "saved")[0], None, target)
+    assert totals(target, batch=2) == (2 * MACS, PARAMETERS)
+
+
+def test_function(target):
+    @tf.function
+    def product(x, y):
+        return tf.matmul(x, y)
+
+    exported = neural_cost.export(product, (X, X.T.copy()), target, dynamic_dims={"input_0": {0: "rows"}})
+    assert exported.inputs == ("input_0", "input_1")
+    assert totals(target, rows=9) == (9 * COLUMNS * ROWS, 0)
+
+
+def test_a_dropped_parameter_is_noted(target):
+    inputs = keras.Input((COLUMNS,))
+    exported = neural_cost.export(keras.Model(inputs, layers.Dense(5)(inputs)), X, target)  # its bias is 0
+    assert exported.notes == (
+        "the file holds 20 of the model's 25 parameters: TensorFlow folds BatchNormalization, and drops what changes "
+        "nothing, as a bias of zeros",
+    )
+
+
+def test_exact_gelu_is_caught_with_the_way_out(target):
+    with pytest.raises(ExportError, match=r"operator Erfc .*use gelu\(approximate=True\)"):
+        neural_cost.export(dense("gelu"), X, target)
+    assert list(target.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("inputs", "options", "message"),
+    [
+        (X[:, :2], {}, r"cannot run on its example inputs \(input \[3, 2\]\)"),
+        (X, {"opset": 20}, "tf2onnx writes opset 18 at most"),
+    ],
+)
+def test_one_clear_sentence(target, inputs, options, message):
+    with pytest.raises(ExportError, match=message) as caught:
+        neural_cost.export(dense(), inputs, target, **options)
+    assert "\n" not in str(caught.value)
+    assert list(target.parent.iterdir()) == []
+
+
+def test_content_changes_with_a_weight():
+    exporter, model = KerasExporter(), dense()
+    first = exporter.content(model, X)
+    assert exporter.content(model, X) == first
+    model.layers[-1].set_weights([array + 1 for array in model.layers[-1].get_weights()])
+    assert exporter.content(model, X) != first
