@@ -1,0 +1,29 @@
+"""Which operators share memory: what ONNX Runtime 1.32 does on a CPU, found by running each (benchmarks/memory.py).
+
+A view hands on the memory of its first input. An operator that overwrites may write its output over inputs that
+nothing needs after it: activations, Softmax, Clip and Cast do so as they stand; other elementwise operators and a
+BatchNormalization only where ONNX Runtime fuses them into the kernel before them, so it *may* be done.
+"""
+
+from __future__ import annotations
+
+from neural_cost.analyzer.rules.registry import lookup
+
+VIEWS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "BitCast", "Optional", "OptionalGetElement"}
+ELEMENTWISE = {"elementwise", "contrib_elementwise", "quantized_elementwise"}
+OTHERS = {"Softmax", "LogSoftmax", "BatchNormalization", "ScatterElements", "ScatterND", "Trilu"}
+SUMS = {"Add", "Sum"}
+CONVOLUTIONS = {"Conv", "FusedConv"}
+
+
+def is_view(domain: str, op_type: str) -> bool:
+    """Whether its first output lies in the memory of its first input."""
+    return (domain == "" and op_type in VIEWS) or (domain == "com.microsoft" and op_type == "ExpandDims")
+
+
+def overwrites(domain: str, op_type: str, version: int) -> bool:
+    """Whether it may write its output over its inputs."""
+    if domain == "" and op_type in OTHERS:
+        return True
+    rule = lookup(domain, op_type, version)
+    return rule is not None and rule.kind in ELEMENTWISE

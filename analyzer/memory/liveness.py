@@ -1,0 +1,188 @@
+"""Liveness: how many bytes are alive at each step of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from neural_cost.analyzer.cost import Dim, ceil_div, maximum, minimum
+from neural_cost.analyzer.memory.lives import Life, kept, lives
+from neural_cost.analyzer.memory.scope import Inner, Key, Scope, Step
+
+ALIGNMENT = 256  # bytes: ONNX Runtime's arena gives memory in multiples of it
+
+
+class Policy(Enum):
+    """How a runtime is taken to share memory.
+
+    LOWER: what may be written over its inputs is, and a convolution adds into the other operand of a sum.
+    PLAIN: every tensor has memory of its own, from the step that makes it to the last that reads it.
+    UPPER: the same, in units of the arena; and free memory is kept for the next tensor of its shape.
+    """
+
+    LOWER = "lower"
+    PLAIN = "plain"
+    UPPER = "upper"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How bytes are found: the bytes of each tensor, the order of steps, and how memory is shared.
+
+    `forms` are shapes with element sizes: memory is kept for tensors of equal forms.
+    """
+
+    sizes: Mapping[Key, Dim]
+    order: Callable[[Scope], Sequence[Step]]
+    policy: Policy = Policy.PLAIN
+    forms: Mapping[Key, Hashable] | None = None
+
+    def weight(self, key: Key) -> Dim:
+        """Bytes that a tensor takes."""
+        size = self.sizes[key]
+        return ceil_div(size, ALIGNMENT) * ALIGNMENT if self.policy is Policy.UPPER else size
+
+    def total(self, keys: Sequence[Key]) -> Dim:
+        """Bytes that several take."""
+        result: Dim = 0
+        for key in keys:
+            result = result + self.weight(key)
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Bytes alive at a step: the largest of several sums, for a step goes through several states.
+
+    Its outputs may lie over its inputs, which may be larger or smaller; and bodies run.
+    """
+
+    step: Step
+    sums: tuple[Dim, ...]
+
+
+def levels(scope: Scope, method: Method, without: frozenset[Key] = frozenset()) -> list[Level]:
+    """Bytes alive at each step, `without` tensors that lie in memory of a graph around this one."""
+    steps = method.order(scope)
+    found = lives(scope, steps)
+    if method.policy is Policy.UPPER:
+        found = kept(found, scope, steps, method.forms or {})
+    found = [life for life in found if life.key not in without]
+    weights = {life.key: method.weight(life.key) for life in found}
+    if method.policy is Policy.LOWER:
+        weights |= _added(scope, steps, found, weights)
+    held = sum((weights[life.key] for life in found if life.birth < 0), 0)
+    born, dying = _by_step(found, len(steps))
+    result = []
+    for position, step in enumerate(steps):
+        made = sum((weights[key] for key in born[position]), 0)
+        over = sum((weights[key] for key in dying[position] if key not in born[position]), 0)
+        outputs = any(key in scope.outputs for key in born[position])
+        result.append(Level(step, tuple(_sums(step, method, _At(held, made, over, outputs)))))
+        held = held + made - sum((weights[key] for key in dying[position]), 0)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    """Bytes at a step: held before it, made by it, and of what is held those that nothing needs after it."""
+
+    held: Dim
+    made: Dim
+    over: Dim
+    outputs: bool  # it makes outputs, which lie in memory of their own
+
+
+def _sums(step: Step, method: Method, at: _At) -> Iterator[Dim]:
+    """The states that a step goes through."""
+    lower = method.policy is Policy.LOWER
+    if lower and step.overwrites and not at.outputs:
+        yield at.held
+        yield at.held - at.over + at.made
+        return
+    yield at.held + at.made
+    inside = [list(_inside(body, method)) for body in step.bodies]
+    if lower and step.exclusive:
+        inside = [[minimum_of([maximum_of(sums) for sums in inside])]]
+    around = at.held if lower else at.held + at.made  # outputs may be made after the bodies
+    if method.policy is Policy.UPPER:
+        around = around + method.total(step.piled)
+    for sums in inside:
+        for each in sums:
+            yield around + each
+
+
+def _inside(body: Inner, method: Method) -> Iterator[Dim]:
+    """Bytes alive in a body at each of its steps; in the lower figure, where it surely runs and then its first run."""
+    lower = method.policy is Policy.LOWER
+    if (body.times is None and lower) or body.times == 0:
+        yield 0
+        return
+    without = body.lent | body.scanned if lower or body.times == 1 else body.scanned
+    for level in levels(body.scope, method, without):
+        yield from level.sums
+    yield sum((method.weight(key) for key in body.scope.inputs if key not in without), 0)  # a body without steps
+
+
+def _by_step(found: Sequence[Life], count: int) -> tuple[list[list[Key]], list[list[Key]]]:
+    """Tensors by the step that makes them, and by the last that needs them."""
+    born: list[list[Key]] = [[] for _ in range(count)]
+    dying: list[list[Key]] = [[] for _ in range(count)]
+    for life in found:
+        if life.birth >= 0:
+            born[life.birth].append(life.key)
+        if life.death < count:
+            dying[life.death].append(life.key)
+    return born, dying
+
+
+def _added(
+    scope: Scope, steps: Sequence[Step], found: Sequence[Life], weights: Mapping[Key, Dim]
+) -> Mapping[Key, Dim]:
+    """What tensors weigh that a convolution adds into another: nothing, where that is as large.
+
+    From the convolution to the sum a chain of elementwise steps leads, each the only reader of the one before. The
+    other operand must be there before the convolution, and nothing may need it after the sum.
+    """
+    at = {life.key: life for life in found}
+    readers: dict[Key, list[int]] = {}
+    for position, step in enumerate(steps):
+        for key in step.reads:
+            readers.setdefault(key, []).append(position)
+    result: dict[Key, Dim] = {}
+    taken: set[Key] = set()
+    for position, step in enumerate(steps):
+        if not step.convolves or len(step.writes) != 1:
+            continue
+        chain, key = [], step.writes[0]
+        while key in at and key not in scope.outputs and len(readers.get(key, ())) == 1:
+            chain.append(key)
+            after = steps[readers[key][0]]
+            others = [other for other in after.reads if other != key]
+            if after.adds and len(others) == 1:
+                other = at.get(others[0])
+                if other and other.birth < position and other.death == readers[key][0] and other.key not in taken:
+                    taken.add(other.key)
+                    result |= {each: maximum(0, weights[each] - weights[other.key]) for each in chain}
+                break
+            if not after.overwrites or others or len(after.writes) != 1:
+                break
+            key = after.writes[0]
+    return result
+
+
+def maximum_of(sums: Sequence[Dim]) -> Dim:
+    """The largest of several; 0 of none."""
+    result: Dim = 0
+    for each in dict.fromkeys(sums):
+        result = maximum(result, each)
+    return result
+
+
+def minimum_of(sums: Sequence[Dim]) -> Dim:
+    """The smallest of several."""
+    result = sums[0]
+    for each in sums[1:]:
+        result = minimum(result, each)
+    return result
