@@ -14,6 +14,8 @@ ELEMENTWISE = {"elementwise", "contrib_elementwise", "quantized_elementwise"}
 OTHERS = {"Softmax", "LogSoftmax", "BatchNormalization", "ScatterElements", "ScatterND", "Trilu"}
 SUMS = {"Add", "Sum"}
 CONVOLUTIONS = {"Conv", "FusedConv"}
+QUANTIZES = "DynamicQuantizeLinear"
+QUANTIZED_PRODUCTS = {"MatMulInteger", "ConvInteger"}  # ONNX Runtime fuses the two: DynamicQuantizeMatMul
 
 
 def is_view(domain: str, op_type: str) -> bool:

@@ -9,6 +9,7 @@ from enum import Enum
 from neural_cost.analyzer.cost import Dim, ceil_div, maximum, minimum
 from neural_cost.analyzer.memory.lives import Life, kept, lives
 from neural_cost.analyzer.memory.scope import Inner, Key, Scope, Step
+from neural_cost.analyzer.memory.sharing import fused
 
 ALIGNMENT = 256  # bytes: ONNX Runtime's arena gives memory in multiples of it
 
@@ -71,7 +72,7 @@ def levels(scope: Scope, method: Method, without: frozenset[Key] = frozenset()) 
     found = [life for life in found if life.key not in without]
     weights = {life.key: method.weight(life.key) for life in found}
     if method.policy is Policy.LOWER:
-        weights |= _added(scope, steps, found, weights)
+        weights |= fused(scope, steps, found, weights)
     held = sum((weights[life.key] for life in found if life.birth < 0), 0)
     born, dying = _by_step(found, len(steps))
     result = []
@@ -135,41 +136,6 @@ def _by_step(found: Sequence[Life], count: int) -> tuple[list[list[Key]], list[l
         if life.death < count:
             dying[life.death].append(life.key)
     return born, dying
-
-
-def _added(
-    scope: Scope, steps: Sequence[Step], found: Sequence[Life], weights: Mapping[Key, Dim]
-) -> Mapping[Key, Dim]:
-    """What tensors weigh that a convolution adds into another: nothing, where that is as large.
-
-    From the convolution to the sum a chain of elementwise steps leads, each the only reader of the one before. The
-    other operand must be there before the convolution, and nothing may need it after the sum.
-    """
-    at = {life.key: life for life in found}
-    readers: dict[Key, list[int]] = {}
-    for position, step in enumerate(steps):
-        for key in step.reads:
-            readers.setdefault(key, []).append(position)
-    result: dict[Key, Dim] = {}
-    taken: set[Key] = set()
-    for position, step in enumerate(steps):
-        if not step.convolves or len(step.writes) != 1:
-            continue
-        chain, key = [], step.writes[0]
-        while key in at and key not in scope.outputs and len(readers.get(key, ())) == 1:
-            chain.append(key)
-            after = steps[readers[key][0]]
-            others = [other for other in after.reads if other != key]
-            if after.adds and len(others) == 1:
-                other = at.get(others[0])
-                if other and other.birth < position and other.death == readers[key][0] and other.key not in taken:
-                    taken.add(other.key)
-                    result |= {each: maximum(0, weights[each] - weights[other.key]) for each in chain}
-                break
-            if not after.overwrites or others or len(after.writes) != 1:
-                break
-            key = after.writes[0]
-    return result
 
 
 def maximum_of(sums: Sequence[Dim]) -> Dim:

@@ -48,7 +48,7 @@ def kept(found: Sequence[Life], scope: Scope, steps: Sequence[Step], forms: Mapp
 
     ONNX Runtime's planner lets a tensor take over the memory of a dead one of its shape, that which died last, and
     frees that memory only after its last tenant: in between it is held for nobody. Inputs and outputs take no part,
-    nor do scalars (a form of None).
+    nor do scalars (a form of None). An output that no step reads is freed by none: it stays to the end.
     """
     outputs = frozenset(scope.outputs)
     born: list[list[Life]] = [[] for _ in steps]
@@ -67,8 +67,10 @@ def kept(found: Sequence[Life], scope: Scope, steps: Sequence[Step], forms: Mapp
                 owner, first[life.key] = life.key, life
             else:
                 free.remove(owner)
-            last[owner] = life.death
-            dying[life.death].append(owner)
+            read = life.death > life.birth
+            last[owner] = life.death if read else len(steps)
+            if read:
+                dying[life.death].append(owner)
         free[:0] = dying[position]
     others = [life for life in found if life.key not in first and (life.birth < 0 or life.key in outputs)]
     return others + [Life(key, life.birth, last[key]) for key, life in first.items()]

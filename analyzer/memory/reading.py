@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from neural_cost.analyzer.cost import Dim
 from neural_cost.analyzer.engine import Body, Engine
-from neural_cost.analyzer.memory.kernels import CONVOLUTIONS, SUMS, is_view, overwrites
+from neural_cost.analyzer.memory.kernels import CONVOLUTIONS, QUANTIZED_PRODUCTS, QUANTIZES, SUMS, is_view, overwrites
 from neural_cost.analyzer.memory.scope import Inner, Key, Scope, Step
 from neural_cost.analyzer.node import Tensor, Unknown
 from neural_cost.analyzer.views import Views
@@ -85,6 +85,8 @@ class _Reader:
             overwrites=overwrites(domain, node.op_type, version),
             adds=node.op_type in SUMS,
             convolves=node.op_type in CONVOLUTIONS,
+            quantizes=node.op_type == QUANTIZES,
+            multiplies=node.op_type in QUANTIZED_PRODUCTS,
             bodies=tuple(self._body(node, body) for body in bodies),
             exclusive=node.op_type == "If" and len(bodies) > 1,
             piled=_piled(node, bodies),
@@ -126,12 +128,14 @@ def _piled(node: ir.Node, bodies: Sequence[Body]) -> tuple[Key, ...]:
 
 def _captured(graph: ir.Graph) -> Iterator[ir.Value]:
     """Values that a body, or a body inside it, uses and that are of a graph around it."""
-    graphs, own, used = [graph], set(), []
+    graphs = [graph]
+    own: set[ir.Value] = set()
+    used: list[ir.Value] = []
     while graphs:
         current = graphs.pop()
         own.update(current.inputs)
         own.update(current.initializers.values())
-        used += current.outputs
+        used.extend(current.outputs)
         for node in current:
             own.update(node.outputs)
             used += [value for value in node.inputs if value is not None]

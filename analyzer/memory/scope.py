@@ -23,6 +23,7 @@ class Step:
         overwrites: it may write its output over inputs that nothing needs after it.
         adds: it adds tensors up, and a convolution before it may do so in its place.
         convolves: it may add its result to a tensor that is there already.
+        quantizes, multiplies: it quantizes activations; it may do that itself, before it multiplies.
         bodies: what it runs; where one is chosen in the run, each that it may be, and `exclusive` is true.
         piled: outputs made of what each run of a body gives, which is kept until the last run.
     """
@@ -36,6 +37,8 @@ class Step:
     overwrites: bool = False
     adds: bool = False
     convolves: bool = False
+    quantizes: bool = False
+    multiplies: bool = False
     bodies: tuple[Inner, ...] = ()
     exclusive: bool = False
     piled: tuple[Key, ...] = ()
