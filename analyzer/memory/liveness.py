@@ -115,15 +115,21 @@ def _sums(step: Step, method: Method, at: _At) -> Iterator[Dim]:
 
 
 def _inside(body: Inner, method: Method) -> Iterator[Dim]:
-    """Bytes alive in a body at each of its steps; in the lower figure, where it surely runs and then its first run."""
+    """Bytes alive in a body at each of its steps.
+
+    In the lower figure these are those of its first run, if it surely runs; in the others, of one that another went
+    before: what it gets is then memory of its own. A number of runs that depends on open dimensions may be 0.
+    """
     lower = method.policy is Policy.LOWER
-    if (body.times is None and lower) or body.times == 0:
-        yield 0
-        return
-    without = body.lent | body.scanned if lower or body.times == 1 else body.scanned
+    if body.times is None:
+        runs: Dim = 0 if lower else 1
+    else:
+        runs = minimum(body.times, 1)
+    without = body.lent | body.scanned if lower else body.scanned
     for level in levels(body.scope, method, without):
-        yield from level.sums
-    yield sum((method.weight(key) for key in body.scope.inputs if key not in without), 0)  # a body without steps
+        for each in level.sums:
+            yield runs * each
+    yield runs * method.total([key for key in body.scope.inputs if key not in without])  # a body without steps
 
 
 def _by_step(found: Sequence[Life], count: int) -> tuple[list[list[Key]], list[list[Key]]]:
