@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import onnx_ir as ir
@@ -37,6 +37,12 @@ class Activations:
             return {key: tensor.opened.bytes for key, tensor in self.tensors.items()}
         except Unknown:
             return None
+
+    def forms(self) -> dict[Key, Hashable]:
+        """Shapes with the bits of an element, but for scalars. An open dimension is the same as itself alone."""
+        return {
+            key: (tensor.opened.dims, tensor.bits) for key, tensor in self.tensors.items() if tensor.opened.dims != ()
+        }
 
 
 def activations(views: Views) -> Activations:
