@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from neural_cost.analyzer.memory.lives import Life, lives
 from neural_cost.analyzer.memory.liveness import Level, Method, Policy, levels, maximum_of
+from neural_cost.analyzer.memory.lives import Life, lives
 from neural_cost.analyzer.memory.orders import file_order, needed
 from neural_cost.analyzer.memory.scope import Key, Scope, Step
 
