@@ -12,7 +12,7 @@ from neural_cost.analyzer.memory.liveness import Level, Method, Policy, levels
 from neural_cost.analyzer.memory.lives import lives
 from neural_cost.analyzer.memory.orders import file_order, runtime_order
 from neural_cost.analyzer.memory.reading import Activations
-from neural_cost.analyzer.memory.scope import Key, Scope
+from neural_cost.analyzer.memory.scope import Key
 from neural_cost.analyzer.record import Record
 
 CACHE = ("past", "present", "cache")  # in the names of inputs and outputs that hold keys and values
@@ -39,11 +39,23 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
-    """An order of nodes with a smaller peak; a heuristic, so there may be a better one. `order` has their indices."""
+class Best(Record):
+    """An order of the nodes of the main graph in which less is alive at once, by `Memory.peak_bytes`.
 
-    peak_bytes: int
+    It is found by a beam search, so there may be a better one; it is never worse than the order of the file.
+
+    Attributes:
+        order: indices of the nodes; those that depend on constants alone are not among them.
+        why: why the peak is None.
+    """
+
+    peak_bytes: int | None
     order: list[int]
+    why: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +77,6 @@ class Memory(Record):
         timeline: bytes at each node of the main graph that runs, in the order of the file.
         cache_bytes: of the inputs and outputs, those named as a cache of keys and values.
         workspace_bytes: what kernels need for themselves: not known from a graph.
-        best: an order that needs less, where one was asked for.
     """
 
     peak_lower_bytes: int | None
@@ -80,15 +91,14 @@ class Memory(Record):
     cache_bytes: int | None
     weight_bytes: int
     workspace_bytes: int | None = None
-    best: Best | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return asdict(self)
 
 
-def measure(found: Activations, weight_bytes: int, *, best: bool = False) -> Memory:
-    """Find what is alive when; `best` looks for an order that needs less."""
+def measure(found: Activations, weight_bytes: int) -> Memory:
+    """Find what is alive when."""
     if found.unknown:
         return Memory(None, None, None, found.unknown, None, [], [], None, None, None, weight_bytes)
     sizes, scope = found.sizes(), found.scope
@@ -109,7 +119,6 @@ def measure(found: Activations, weight_bytes: int, *, best: bool = False) -> Mem
         sum(sizes[key] for key in scope.outputs),
         sum(sizes[key] for key in (*scope.inputs, *scope.outputs) if _is_cache(found.tensors[key].name)),
         weight_bytes,
-        best=_best(scope, method(file_order)) if best else None,
     )
 
 
@@ -144,7 +153,12 @@ def _is_cache(name: str) -> bool:
     return any(word in name.lower() for word in CACHE)
 
 
-def _best(scope: Scope, method: Method) -> Best:
+def best(found: Activations) -> Best:
+    """Look for an order that needs less."""
+    if found.unknown:
+        return Best(None, [], found.unknown)
+    scope, method = found.scope, Method(found.sizes(), file_order)
     order = best_order(scope, method)
     again = levels(scope, replace(method, order=lambda each: order if each is scope else each.steps))
-    return Best(_peak(again, 0), [step.index for step in order])
+    held = sum(method.sizes[key] for key in scope.inputs)
+    return Best(_peak(again, held), [step.index for step in order])
