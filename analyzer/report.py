@@ -88,7 +88,7 @@ class Report(Record):
         The device is by default that of the report; None where it has none.
         """
         memory, opened, on = self.memory, self.opened, device or self.opened.device
-        return on and fits(on, memory.weight_bytes, memory.peak_bytes, opened.peak, opened.sizes)
+        return None if on is None else fits(on, memory.weight_bytes, memory.peak_bytes, opened.peak, opened.sizes)
 
     @property
     def tokens(self) -> Tokens | None:

@@ -51,7 +51,11 @@ def fits(
         return Fits(device.name, memory, needed, None, None, None, why)
     dim = batch_of(list(sizes))
     if dim is None or formula is None:
-        why = "no dimension that is open is the batch" if dim is None else "the activation peak has no formula"
+        why = (
+            "no open dimension is the batch, so the largest is not told"
+            if dim is None
+            else "the activation peak has no formula"
+        )
         return Fits(device.name, memory, needed, needed <= memory, None, None, why)
     largest = _largest(lambda size: weight_bytes + formula({**sizes, dim: size}) <= memory)
     why = "" if largest is not None else f"no size of {dim} is too large, or none is small enough"

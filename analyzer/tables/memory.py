@@ -58,6 +58,8 @@ def _fit(fit: Fits | None) -> list[Paragraph]:
     text = f"Fits {fit.device}: {answer}, {size(fit.needed_bytes)} of {size(fit.memory_bytes)} without workspace"
     if fit.largest is not None:
         text += f"; the largest {fit.dim} that fits is {fit.largest:,}"
+    elif fit.why:
+        text += f"; {fit.why}"
     return [Paragraph(text, "plain" if fit.fits else "warning")]
 
 
@@ -66,7 +68,7 @@ def _alive(found: Memory) -> list[Block]:
     of = "" if len(shown) == len(found.alive) else f", {len(shown)} of {len(found.alive)}"
     lines = [(each.name, size(each.bytes), share(each.bytes, found.peak_bytes)) for each in shown]
     headings = [Heading("tensor", "name"), Heading("bytes"), Heading("of peak")]
-    return [Paragraph(""), Grid(f"Alive at the peak{of}", headings, lines)] if lines else []
+    return [Grid(f"Alive at the peak{of}", headings, lines)] if lines else []
 
 
 def _chart(timeline: Sequence[Moment]) -> list[Block]:
@@ -79,7 +81,7 @@ def _chart(timeline: Sequence[Moment]) -> list[Block]:
     lines = [(moment.node, size(moment.bytes), _bar(moment, most)) for moment in tops]
     title = f"Bytes alive, {'a row for each node' if step == 1 else f'the most of each {step} nodes'}"
     headings = [Heading("node", "name"), Heading("bytes"), Heading(f"{FULL} at least, {LESS} plainly", "remark")]
-    return [Paragraph(""), Grid(title, headings, lines)]
+    return [Grid(title, headings, lines)]
 
 
 def _bar(moment: Moment, most: int) -> str:
