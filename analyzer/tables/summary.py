@@ -30,11 +30,8 @@ def summary(report: Report, view: View) -> list[Block]:
         parts += tokens(found)
     if not view.quiet:
         parts += [part for bound in report.bounds for part in _bound(bound)]
-        parts += (
-            []
-            if view.symbolic or view.memory
-            else [_rows(report, by, view) for by in ([view.by] if view.by else [By.NODE, By.OP])]
-        )
+        shown = [view.by] if view.by else [By.NODE, By.OP]
+        parts += [] if view.symbolic or view.memory else [_rows(report, by, view) for by in shown]
     parts += symbolic(report, view) if view.symbolic else []
     parts += _memory(report, view) if view.memory else []
     notes = [Paragraph(note) for note in report.notes]
