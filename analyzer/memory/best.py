@@ -12,7 +12,8 @@ from neural_cost.analyzer.memory.orders import file_order, needed
 from neural_cost.analyzer.memory.scope import Key, Scope, Step
 
 BEAM = 16
-MOST_MOVES = 400_000  # states looked at; with more steps the beam is narrower
+MOST_STEPS = 5000
+MOST_MOVES = 400_000  # states looked at: with more steps the beam is narrower, and then there is no search
 
 
 def best_order(scope: Scope, method: Method) -> list[Step]:
@@ -20,8 +21,10 @@ def best_order(scope: Scope, method: Method) -> list[Step]:
 
     Step by step it keeps the `BEAM` best states, a state being the set of steps that have run: those with the
     smallest peak so far, then those with the fewest bytes alive. It is a heuristic: the least peak may be smaller.
-    Bodies keep the order of the file.
+    Bodies keep the order of the file, and so does a graph that is too large to be searched.
     """
+    if len(scope.steps) > MOST_STEPS:
+        return list(scope.steps)
     method = replace(method, policy=Policy.PLAIN, order=file_order)
     as_written = levels(scope, method)
     peak = maximum_of([maximum_of(level.sums) for level in as_written])
@@ -84,9 +87,13 @@ class _Search:
         """The steps in an order whose peak is smaller than `peak`; None where none is found."""
         start = frozenset(at for at, needs in enumerate(self.needs) if not needs)
         states = [_State(0, self.held, 0, start, None)]
+        moves = 0
         for _ in range(self.count):
             found: dict[int, _State] = {}
             for state in states:
+                moves += len(state.ready)
+                if moves > MOST_MOVES:
+                    return None
                 for each in self._moves(state):
                     known = found.get(each.done)
                     if each.peak < peak and (known is None or each.peak < known.peak):

@@ -7,6 +7,8 @@ BatchNormalization only where ONNX Runtime fuses them into the kernel before the
 
 from __future__ import annotations
 
+from functools import cache
+
 from neural_cost.analyzer.rules.registry import lookup
 
 VIEWS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "BitCast", "Optional", "OptionalGetElement"}
@@ -23,6 +25,7 @@ def is_view(domain: str, op_type: str) -> bool:
     return (domain == "" and op_type in VIEWS) or (domain == "com.microsoft" and op_type == "ExpandDims")
 
 
+@cache
 def overwrites(domain: str, op_type: str, version: int) -> bool:
     """Whether it may write its output over its inputs."""
     if domain == "" and op_type in OTHERS:

@@ -56,21 +56,21 @@ def kept(found: Sequence[Life], scope: Scope, steps: Sequence[Step], forms: Mapp
     for life in found:
         if life.birth >= 0 and life.key not in outputs:
             born[life.birth].append(life)
-    free: list[Key] = []  # owners of memory that is free, the last freed first
+    free: dict[Hashable, list[Key]] = {}  # owners of memory that is free by form, the last freed last
     first: dict[Key, Life] = {}
     last: dict[Key, int] = {}
     for position in range(len(steps)):
         for life in born[position]:
             form = forms.get(life.key)
-            owner = None if form is None else next((key for key in free if forms.get(key) == form), None)
-            if owner is None:
-                owner, first[life.key] = life.key, life
-            else:
-                free.remove(owner)
+            waiting = free.get(form)
+            owner = waiting.pop() if waiting and form is not None else life.key
+            if owner == life.key:
+                first[owner] = life
             read = life.death > life.birth
             last[owner] = life.death if read else len(steps)
             if read:
                 dying[life.death].append(owner)
-        free[:0] = dying[position]
+        for owner in reversed(dying[position]):
+            free.setdefault(forms.get(owner), []).append(owner)
     others = [life for life in found if life.key not in first and (life.birth < 0 or life.key in outputs)]
     return others + [Life(key, life.birth, last[key]) for key, life in first.items()]

@@ -47,7 +47,7 @@ class Activations:
 
 def activations(views: Views) -> Activations:
     """Read the graph that a pass of inference has left."""
-    reader = _Reader(views)
+    reader = _Reader(views, set(views.engine.constant))
     graph = views.engine.model.ir.graph
     scope = reader.scope(graph, [value for value in graph.inputs if value.name not in graph.initializers])
     return Activations(scope, reader.tensors, next(iter(reader.unknown), ""))
@@ -56,6 +56,7 @@ def activations(views: Views) -> Activations:
 @dataclass
 class _Reader:
     views: Views
+    weights: set[ir.Value]  # constants, and views of them
     tensors: dict[Key, Tensor] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
 
@@ -66,16 +67,19 @@ class _Reader:
     def scope(self, graph: ir.Graph, inputs: Sequence[ir.Value]) -> Scope:
         """One graph, without what depends on constants alone: that is weights, made before a run."""
         places = self.engine.model.file_index if graph is self.engine.model.ir.graph else {}
-        steps = [self._step(node, places.get(node, at)) for at, node in enumerate(graph) if not self._is_constant(node)]
+        ends = frozenset(graph.outputs)
+        steps = []
+        for at, node in enumerate(graph):
+            if is_view(_domain(node), node.op_type) and node.inputs[0] in self.weights:
+                self.weights.update(value for value in node.outputs if value not in ends)
+            if not all(value in self.weights for value in node.outputs):
+                steps.append(self._step(node, places.get(node, at)))
         made = {key for step in steps for key in step.writes}
         held = dict.fromkeys(value for value in graph.outputs if value in made)
         return Scope(tuple(steps), tuple(self._known(inputs)), tuple(held))
 
-    def _is_constant(self, node: ir.Node) -> bool:
-        return all(value in self.engine.constant for value in node.outputs)
-
     def _step(self, node: ir.Node, index: int) -> Step:
-        domain = "" if node.domain == "ai.onnx" else node.domain
+        domain = _domain(node)
         version = self.engine.model.ir.opset_imports.get(domain, 1)
         writes = tuple(self._known(node.outputs))
         if node in self.engine.stuck:
@@ -85,27 +89,28 @@ class _Reader:
             index,
             node.name or str(index),
             node.op_type,
-            tuple(dict.fromkeys(value for value in self._read(node) if value not in self.engine.constant)),
+            self._reads(node, bodies),
             writes,
-            view=is_view(domain, node.op_type) and len(writes) == 1,
+            view=is_view(domain, node.op_type) and len(writes) == 1 and node.inputs[0] not in self.weights,
             overwrites=overwrites(domain, node.op_type, version),
             adds=node.op_type in SUMS,
             convolves=node.op_type in CONVOLUTIONS,
             quantizes=node.op_type == QUANTIZES,
             multiplies=node.op_type in QUANTIZED_PRODUCTS,
-            bodies=tuple(self._body(node, body) for body in bodies),
+            bodies=tuple([self._body(node, body) for body in bodies]),
             exclusive=node.op_type == "If" and len(bodies) > 1,
-            piled=_piled(node, bodies),
+            piled=_piled(node) if bodies else (),
         )
 
-    def _read(self, node: ir.Node) -> Iterator[ir.Value]:
+    def _reads(self, node: ir.Node, bodies: Sequence[Body]) -> tuple[Key, ...]:
         """Its inputs, and what its bodies use of the graph around them."""
-        yield from (value for value in node.inputs if value is not None and value.name)
-        for body in self.engine.bodies.get(node, ()):
-            yield from _captured(body.graph)
+        read = dict.fromkeys(node.inputs)
+        for body in bodies:
+            read.update(dict.fromkeys(_captured(body.graph)))
+        return tuple([value for value in read if value is not None and value.name and value not in self.weights])
 
     def _body(self, node: ir.Node, body: Body) -> Inner:
-        inputs = [value for value in body.graph.inputs if value not in self.engine.constant]
+        inputs = [value for value in body.graph.inputs if value not in self.weights]
         scope = self.scope(body.graph, inputs)
         first = 2 if node.op_type == "Loop" else 0  # the number of the iteration and its condition are the loop's own
         scans = node.attributes.get("num_scan_inputs")
@@ -115,7 +120,7 @@ class _Reader:
     def _known(self, values: Sequence[ir.Value]) -> Iterator[Key]:
         for value in values:
             tensor = self.views.tensor(value)
-            if tensor is None or value in self.engine.constant:
+            if tensor is None or value in self.weights:
                 continue
             try:
                 _ = tensor.bytes
@@ -125,9 +130,13 @@ class _Reader:
             yield value
 
 
-def _piled(node: ir.Node, bodies: Sequence[Body]) -> tuple[Key, ...]:
+def _domain(node: ir.Node) -> str:
+    return "" if node.domain == "ai.onnx" else node.domain
+
+
+def _piled(node: ir.Node) -> tuple[Key, ...]:
     """Scan outputs of a Loop: ONNX Runtime keeps what each iteration gives, and joins them after the last."""
-    if node.op_type != "Loop" or not bodies:
+    if node.op_type != "Loop":
         return ()
     return tuple(value for value in node.outputs[len(node.inputs) - 2 :] if value.name)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 from neural_cost.analyzer.memory.best import best_order
@@ -126,8 +127,16 @@ def plain_peak(found: Activations) -> int | None:
     """The peak by liveness as the words say, alone; None where it is not known."""
     if found.unknown:
         return None
-    sizes = found.sizes()
-    return _peak(levels(found.scope, Method(sizes, file_order)), sum(sizes[key] for key in found.scope.inputs))
+    sizes, scope = found.sizes(), found.scope
+    if any(step.bodies for step in scope.steps):
+        return _peak(levels(scope, Method(sizes, file_order)), sum(sizes[key] for key in scope.inputs))
+    changes = [0] * (
+        len(scope.steps) + 3
+    )  # at each step and before: bytes that come, less those that went with the last
+    for life in lives(scope, scope.steps):
+        changes[life.birth + 1] += sizes[life.key]
+        changes[life.death + 2] -= sizes[life.key]
+    return max(accumulate(changes))
 
 
 def _peak(found: Sequence[Level], held: int) -> int:

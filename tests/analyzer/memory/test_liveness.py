@@ -251,6 +251,16 @@ def test_constants_are_weights(at):
     assert at(text) == [2]
 
 
+def test_a_view_of_a_weight_is_no_activation(at):
+    text = """g (float[64] x, int64[1] shape) => (float[64] y) <float[64] w = {WEIGHTS}> {
+        a = Reshape(w, shape)
+        b = Transpose(x)
+        y = Add(b, a)
+    }""".replace("WEIGHTS", ", ".join("1" * 64))
+    small = 8 / T  # the shape
+    assert at(text) == [2 + small, 3 + small]
+
+
 def test_unknown_sizes_leave_no_peak(tmp_path):
     text = "g (float[64] x) => (float[n] y) { a = NonZero(x)  b = Cast <to = 1> (a)  y = ReduceSum(b) }"
     found = measure(activations_of(written(text, tmp_path)), 0)
