@@ -47,6 +47,7 @@ class Row:
     lower: int
     plain: int
     upper: int
+    planned: int
     measured: Mapping[str, int]
 
     def within(self, level: str) -> bool:
@@ -121,24 +122,26 @@ def _feeds(subject: Subject) -> dict[str, Any]:
 def row(subject: Subject) -> Row | None:
     """Compare one model; None where its peak is not known."""
     memory = neural_cost.analyze(subject.file, dims=subject.dims).memory
-    if memory.peak_bytes is None or memory.peak_lower_bytes is None or memory.peak_upper_bytes is None:
+    figures = (memory.peak_lower_bytes, memory.peak_bytes, memory.peak_upper_bytes, memory.planned_bytes)
+    lower, plain, upper, planned = figures
+    if lower is None or plain is None or upper is None or planned is None:
         print(f"{subject.name}: left out, {memory.why}")
         return None
     measured = {name: measured_peak(subject, level) for name, level in LEVELS.items()}
-    return Row(
-        subject.name, subject.dims, memory.peak_lower_bytes, memory.peak_bytes, memory.peak_upper_bytes, measured
-    )
+    return Row(subject.name, subject.dims, lower, plain, upper, planned, measured)
 
 
 def as_markdown(rows: list[Row]) -> str:
     """Write the table, and what it comes to."""
     lines = [
-        f"| model | sizes | lower | measured, {' | measured, '.join(LEVELS)} | plain | upper | upper / lower | |",
-        "|---|---|---:|---:|---:|---:|---:|---:|---|",
+        "| model | sizes | lower | measured, "
+        + " | measured, ".join(LEVELS)
+        + " | planned | plain | upper | / lower | |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---|",
     ]
     for each in rows:
         sizes = ", ".join(f"{name} {size}" for name, size in each.dims.items())
-        figures = [each.lower, *each.measured.values(), each.plain, each.upper]
+        figures = [each.lower, *each.measured.values(), each.planned, each.plain, each.upper]
         verdict = "" if all(map(each.within, LEVELS)) else "**outside**"
         texts = " | ".join(f"{figure:,}" for figure in figures)
         lines.append(f"| {each.name} | {sizes} | {texts} | {each.upper / each.lower:.2f} | {verdict} |")
@@ -149,9 +152,11 @@ def _summary(rows: list[Row], level: str) -> str:
     within = [each for each in rows if each.within(level)]
     models = {each.name for each in within}
     close = {each.name for each in within if each.close}
+    exact = {each.name for each in rows if abs(each.planned - each.measured[level]) <= 0.01 * each.measured[level]}
     return (
         f"- {level}: {len(within)} of {len(rows)} rows between lower and upper, {len(models)} models; "
-        f"the two within 25% of each other on {len(close)} models."
+        f"the two within 25% of each other on {len(close)} models; "
+        f"planned within 1% of measured on {len(exact)} models."
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from neural_cost.analyzer.memory.liveness import Level, Method, Policy, levels, maximum_of
-from neural_cost.analyzer.memory.lives import Life, lives
+from neural_cost.analyzer.memory.lives import Life, lives, roots
 from neural_cost.analyzer.memory.orders import file_order, needed
 from neural_cost.analyzer.memory.scope import Key, Scope, Step
 
@@ -114,14 +114,11 @@ class _Search:
 
 def _readers(scope: Scope) -> dict[Key, set[int]]:
     """The steps that read each tensor or a view of it."""
-    outputs = frozenset(scope.outputs)
-    roots: dict[Key, Key] = {}
+    views = roots(scope, scope.steps)
     readers: dict[Key, set[int]] = {}
     for position, step in enumerate(scope.steps):
         for key in step.reads:
-            readers.setdefault(roots.get(key, key), set()).add(position)
-        if step.view and step.reads and step.writes[0] not in outputs:
-            roots[step.writes[0]] = roots.get(step.reads[0], step.reads[0])
+            readers.setdefault(views.get(key, key), set()).add(position)
     return readers
 
 

@@ -13,11 +13,20 @@ from neural_cost.analyzer.rules.registry import lookup
 
 VIEWS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "BitCast", "Optional", "OptionalGetElement"}
 ELEMENTWISE = {"elementwise", "contrib_elementwise", "quantized_elementwise"}
-OTHERS = {"Softmax", "LogSoftmax", "BatchNormalization", "ScatterElements", "ScatterND", "Trilu"}
+OTHERS = {"BatchNormalization", "ScatterND"}
+IN_PLACE = {
+    "Relu", "LeakyRelu", "Elu", "Selu", "Celu", "Sigmoid", "HardSigmoid", "Tanh", "Softplus", "Softsign",
+    "ThresholdedRelu", "Clip", "Softmax", "LogSoftmax", "Cast", "ScatterElements", "Trilu",
+}  # fmt: skip
 SUMS = {"Add", "Sum"}
 CONVOLUTIONS = {"Conv", "FusedConv"}
 QUANTIZES = "DynamicQuantizeLinear"
 QUANTIZED_PRODUCTS = {"MatMulInteger", "ConvInteger"}  # ONNX Runtime fuses the two: DynamicQuantizeMatMul
+
+
+def is_in_place(domain: str, op_type: str) -> bool:
+    """Whether ONNX Runtime writes its output over its first input, where that dies and is of the same size."""
+    return domain == "" and op_type in IN_PLACE
 
 
 def is_view(domain: str, op_type: str) -> bool:
@@ -28,6 +37,8 @@ def is_view(domain: str, op_type: str) -> bool:
 @cache
 def overwrites(domain: str, op_type: str, version: int) -> bool:
     """Whether it may write its output over its inputs."""
+    if is_in_place(domain, op_type):
+        return True
     if domain == "" and op_type in OTHERS:
         return True
     rule = lookup(domain, op_type, version)

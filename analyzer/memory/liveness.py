@@ -19,11 +19,14 @@ class Policy(Enum):
 
     LOWER: what may be written over its inputs is, and a convolution adds into the other operand of a sum.
     PLAIN: every tensor has memory of its own, from the step that makes it to the last that reads it.
-    UPPER: the same, in units of the arena; and free memory is kept for the next tensor of its shape.
+    PLANNED: as ONNX Runtime plans the graph: its kernels write over their first input where they can, and free memory
+        is kept for the next tensor of its shape.
+    UPPER: as PLAIN, in units of the arena; and free memory is kept for the next tensor of its shape.
     """
 
     LOWER = "lower"
     PLAIN = "plain"
+    PLANNED = "planned"
     UPPER = "upper"
 
 
@@ -67,8 +70,8 @@ def levels(scope: Scope, method: Method, without: frozenset[Key] = frozenset()) 
     """Bytes alive at each step, `without` tensors that lie in memory of a graph around this one."""
     steps = method.order(scope)
     found = lives(scope, steps)
-    if method.policy is Policy.UPPER:
-        found = kept(found, scope, steps, method.forms or {})
+    if method.policy in (Policy.UPPER, Policy.PLANNED):
+        found = kept(found, scope, steps, method.forms or {}, in_place=method.policy is Policy.PLANNED)
     found = [life for life in found if life.key not in without]
     weights = {life.key: method.weight(life.key) for life in found}
     if method.policy is Policy.LOWER:
@@ -107,7 +110,7 @@ def _sums(step: Step, method: Method, at: _At) -> Iterator[Dim]:
     if lower and step.exclusive:
         inside = [[minimum_of([maximum_of(sums) for sums in inside])]]
     around = at.held if lower else at.held + at.made  # outputs may be made after the bodies
-    if method.policy is Policy.UPPER:
+    if method.policy in (Policy.UPPER, Policy.PLANNED):
         around = around + method.total(step.piled)
     for sums in inside:
         for each in sums:

@@ -9,7 +9,15 @@ import onnx_ir as ir
 
 from neural_cost.analyzer.cost import Dim
 from neural_cost.analyzer.engine import Body, Engine
-from neural_cost.analyzer.memory.kernels import CONVOLUTIONS, QUANTIZED_PRODUCTS, QUANTIZES, SUMS, is_view, overwrites
+from neural_cost.analyzer.memory.kernels import (
+    CONVOLUTIONS,
+    QUANTIZED_PRODUCTS,
+    QUANTIZES,
+    SUMS,
+    is_in_place,
+    is_view,
+    overwrites,
+)
 from neural_cost.analyzer.memory.scope import Inner, Key, Scope, Step
 from neural_cost.analyzer.node import Tensor, Unknown
 from neural_cost.analyzer.views import Views
@@ -93,6 +101,7 @@ class _Reader:
             writes,
             view=is_view(domain, node.op_type) and len(writes) == 1 and node.inputs[0] not in self.weights,
             overwrites=overwrites(domain, node.op_type, version),
+            in_place=is_in_place(domain, node.op_type),
             adds=node.op_type in SUMS,
             convolves=node.op_type in CONVOLUTIONS,
             quantizes=node.op_type == QUANTIZES,

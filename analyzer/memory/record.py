@@ -69,6 +69,10 @@ class Memory(Record):
     neither, and keeps free memory for the next tensor of its shape, in units of 256 bytes, as ONNX Runtime does.
     Those two hold for the file's order and for the one in which ONNX Runtime runs the nodes of the file.
 
+    `planned_bytes` is what ONNX Runtime's planner comes to on the graph of the file, run in its order: its kernels
+    write over their first input where they can, and free memory is kept. Fusions change the graph, and mostly need
+    less.
+
     What kernels need for themselves is in none of them.
 
     Attributes:
@@ -83,6 +87,7 @@ class Memory(Record):
     peak_lower_bytes: int | None
     peak_bytes: int | None
     peak_upper_bytes: int | None
+    planned_bytes: int | None
     why: str
     peak_node: str | None
     alive: list[Alive]
@@ -101,17 +106,21 @@ class Memory(Record):
 def measure(found: Activations, weight_bytes: int) -> Memory:
     """Find what is alive when."""
     if found.unknown:
-        return Memory(None, None, None, found.unknown, None, [], [], None, None, None, weight_bytes)
+        return Memory(None, None, None, None, found.unknown, None, [], [], None, None, None, weight_bytes)
     sizes, scope = found.sizes(), found.scope
     method = partial(Method, sizes, forms=found.forms())
-    lower, plain, upper = (levels(scope, method(file_order, policy)) for policy in Policy)
-    least, most = (levels(scope, method(runtime_order, policy)) for policy in (Policy.LOWER, Policy.UPPER))
+    lower, plain, upper = (
+        levels(scope, method(file_order, policy)) for policy in (Policy.LOWER, Policy.PLAIN, Policy.UPPER)
+    )
+    runtime = (Policy.LOWER, Policy.PLANNED, Policy.UPPER)
+    least, planned, most = (levels(scope, method(runtime_order, policy)) for policy in runtime)
     held = sum(sizes[key] for key in scope.inputs)  # the peak of a graph in which nothing runs
     moment = max(range(len(plain)), key=lambda at: max(plain[at].sums), default=None)
     return Memory(
         min(_peak(lower, held), _peak(least, held)),
         _peak(plain, held),
         max(_peak(upper, held), _peak(most, held)),
+        _peak(planned, held),
         "",
         None if moment is None else plain[moment].step.name,
         [] if moment is None else _alive(found, sizes, moment, _peak(plain, held)),

@@ -21,6 +21,7 @@ class Step:
         writes: what it makes, unused outputs too.
         view: its first output lies in the memory of its first input.
         overwrites: it may write its output over inputs that nothing needs after it.
+        in_place: it does so in ONNX Runtime, over its first input, even if nothing is fused.
         adds: it adds tensors up, and a convolution before it may do so in its place.
         convolves: it may add its result to a tensor that is there already.
         quantizes, multiplies: it quantizes activations; it may do that itself, before it multiplies.
@@ -35,6 +36,7 @@ class Step:
     writes: tuple[Key, ...]
     view: bool = False
     overwrites: bool = False
+    in_place: bool = False
     adds: bool = False
     convolves: bool = False
     quantizes: bool = False

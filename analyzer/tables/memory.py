@@ -32,6 +32,7 @@ def _figures(found: Memory, best: Best | None) -> Grid:
         ("Activation peak", size(found.peak_bytes), where),
         ("  at least", size(found.peak_lower_bytes), "written over inputs, fused"),
         ("  at most", size(found.peak_upper_bytes), "neither, free memory kept as ONNX Runtime does"),
+        ("  as planned", size(found.planned_bytes), "by ONNX Runtime's rules, nothing fused"),
         *([("  best order", size(best.peak_bytes), _saved(found, best))] if best is not None else []),
         ("  inputs", size(found.input_bytes), "held, part of the peak"),
         ("  outputs", size(found.output_bytes), "held once made"),

@@ -8,7 +8,7 @@ from neural_cost.analyzer.memory.record import measure
 from tests.memory_models import activations_of, bytes_at, written
 
 T = 256
-LOWER, PLAIN, UPPER = Policy
+LOWER, PLAIN, PLANNED, UPPER = Policy
 
 
 @pytest.fixture
@@ -131,6 +131,31 @@ def test_operators_that_write_over_their_inputs(at):
     }"""
     assert at(text) == [2, 3, 4, 3, 3]
     assert at(text, LOWER) == [2, 3, 3, 3, 3]  # c over a
+
+
+def test_planned_is_in_place_where_the_kernels_are(at):
+    text = """g (float[64] x) => (float[64] y) {
+        a = Transpose(x)
+        b = Relu(a)
+        c = Neg(b)
+        d = Transpose(c)
+        y = Transpose(d)
+    }"""
+    # x a; b lies in a; x a c, for Neg is not in place; d is where a was; x c y, and what a was is kept until d dies
+    assert at(text, PLANNED) == [2, 2, 3, 3, 3]
+    assert at(text, LOWER) == [2, 2, 2, 3, 3]
+    assert at(text) == [2, 3, 3, 3, 3]
+
+
+def test_planned_is_not_in_place_where_the_input_is_needed_again(at):
+    text = """g (float[64] x) => (float[64] y) {
+        a = Transpose(x)
+        b = Relu(a)
+        c = Relu(a)
+        d = Transpose(c)
+        y = Add(d, b)
+    }"""
+    assert at(text, PLANNED) == [2, 3, 3, 4, 4]  # x a; x a b; x b and c in a; x b c d; x b d y
 
 
 def test_a_larger_output_is_not_all_over_its_input(at):

@@ -54,14 +54,14 @@ def test_the_peak_of_a_profile_leaves_out_what_was_there_before():
 
 
 def test_a_table_tells_what_is_outside_and_how_many_are_close():
-    rows = [Row("a", {"n": 1}, 100, 110, 125, {"default": 100, "basic": 125}), Row("b", {}, 100, 100, 126, {
+    rows = [Row("a", {"n": 1}, 100, 110, 125, 127, {"default": 100, "basic": 125}), Row("b", {}, 100, 100, 126, 126, {
         "default": 127, "basic": 126})]  # fmt: skip
     text = as_markdown(rows)
-    assert "| b |  | 100 | 127 | 126 | 100 | 126 | 1.26 | **outside** |" in text
+    assert "| b |  | 100 | 127 | 126 | 126 | 100 | 126 | 1.26 | **outside** |" in text
+    close = "the two within 25% of each other on 1 models"
     assert (
-        "- default: 1 of 2 rows between lower and upper, 1 models; the two within 25% of each other on 1 models."
-        in text
+        f"- default: 1 of 2 rows between lower and upper, 1 models; {close}; planned within 1% of measured on 1" in text
     )
     assert (
-        "- basic: 2 of 2 rows between lower and upper, 2 models; the two within 25% of each other on 1 models." in text
+        f"- basic: 2 of 2 rows between lower and upper, 2 models; {close}; planned within 1% of measured on 1" in text
     )
