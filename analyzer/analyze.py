@@ -14,6 +14,8 @@ from neural_cost.analyzer.device_table import find_device
 from neural_cost.analyzer.dimensions import Binding, bind
 from neural_cost.analyzer.formulas import Ends
 from neural_cost.analyzer.load import Model, load
+from neural_cost.analyzer.memory.reading import activations
+from neural_cost.analyzer.memory.record import plain_peak
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.opened import Opened
 from neural_cost.analyzer.parameters import Weight, all_sizes_known, distinct, parameters
@@ -67,6 +69,7 @@ def analyze(
     nodes = walk.model()
     weights = parameters(nodes)
     ends = _ends(model, binding, walk, weights)
+    alive = activations(walk.views)
     moved, all_known = compulsory_bytes(nodes, ends.sources, ends.outputs)
 
     def again(sizes: Mapping[str, int]) -> Report:
@@ -75,13 +78,13 @@ def analyze(
 
     return Report(
         _describe(model, binding, inference, nodes),
-        total(nodes, ends.weights, moved if all_known else None, all_sizes_known(nodes)),
+        total(nodes, ends.weights, moved if all_known else None, plain_peak(alive), all_sizes_known(nodes)),
         cover(nodes),
         [node_record(node, weights, _bound(node, on), bounded=on is not None) for node in nodes],
         [] if on is None else [_bounds(nodes, moved, on)],
         model.notes + walk.notes,
         causal,
-        Opened(inference, nodes, ends, again),
+        Opened(inference, nodes, ends, alive, again, on),
     )
 
 

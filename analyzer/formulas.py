@@ -101,8 +101,13 @@ class Formulas(Record):
         }
 
 
-def formulas(nodes: Sequence[NodeCost], names: Sequence[str], sizes: Mapping[str, int], ends: Ends) -> Formulas:
-    """Find the formulas of nodes whose numbers were found at these sizes of the open dimensions."""
+def formulas(
+    nodes: Sequence[NodeCost], names: Sequence[str], sizes: Mapping[str, int], ends: Ends, peak: Formula | None = None
+) -> Formulas:
+    """Find the formulas of nodes whose numbers were found at these sizes of the open dimensions.
+
+    `peak` is that of the activation peak, where there is one.
+    """
     finder = _Finder(names, sizes)
     pairs = [(node, finder.of(node)) for node in nodes]
     missing = [node.node.name for node, cost in pairs if cost is None]
@@ -115,6 +120,8 @@ def formulas(nodes: Sequence[NodeCost], names: Sequence[str], sizes: Mapping[str
     totals = _totals(parts, names) if whole else {}
     if whole and (least := _compulsory(pairs, ends, finder)) is not None:
         totals["compulsory_bytes"] = least
+    if whole and peak is not None:
+        totals["activation_peak_bytes"] = peak
     return Formulas(
         names,
         totals,

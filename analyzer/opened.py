@@ -8,9 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from neural_cost.analyzer.conditions import Condition, Range, broken, conditions, ranges
+from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.errors import DimensionError
 from neural_cost.analyzer.expressions import Formula, divided
 from neural_cost.analyzer.formulas import Ends, Formulas, formulas
+from neural_cost.analyzer.memory.reading import Activations
+from neural_cost.analyzer.memory.record import Best, Memory, best, measure, plain_peak
+from neural_cost.analyzer.memory.symbolic import peak_formula
 from neural_cost.analyzer.records import Totals
 from neural_cost.analyzer.shapes import Inference, graphs_of
 from neural_cost.analyzer.walk import NodeCost
@@ -27,12 +31,15 @@ class Opened:
 
     Attributes:
         again: analyzes the same file with more sizes given.
+        device: what the report was made for.
     """
 
     inference: Inference
     nodes: Sequence[NodeCost]
     ends: Ends
+    activations: Activations
     again: Callable[[Mapping[str, int]], Report]
+    device: Device | None = None
 
     @property
     def names(self) -> list[str]:
@@ -47,7 +54,27 @@ class Opened:
     @cached_property
     def formulas(self) -> Formulas:
         """Every count as a formula of them."""
-        return formulas(self.nodes, self.names, self.sizes, self.ends)
+        return formulas(self.nodes, self.names, self.sizes, self.ends, self.peak)
+
+    @cached_property
+    def peak(self) -> Formula | None:
+        """The activation peak as a formula; None where there is none, or it gives another number than the report."""
+        formula = peak_formula(self.activations, self.names)
+        return formula if formula is not None and formula(self.sizes) == self._peak_bytes else None
+
+    @cached_property
+    def _peak_bytes(self) -> int | None:
+        return plain_peak(self.activations)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What is alive when."""
+        return measure(self.activations, sum(weight.stored.bytes for weight in self.ends.weights))
+
+    @cached_property
+    def best_order(self) -> Best:
+        """An order in which less is alive at once."""
+        return best(self.activations)
 
     def per(self, dims: Sequence[str | None], times: int) -> dict[str, Formula]:
         """MACs, FLOPs and bytes moved for one of so many of each of these dimensions; empty if none of them is open."""
@@ -68,7 +95,7 @@ class Opened:
             DimensionError: a dimension that the model lacks, or sizes that contradict the graph.
         """
         evaluable = all(name in self._symbols and _is_size(size) for name, size in sizes.items())
-        if not evaluable or not self.formulas.totals:
+        if not evaluable or not self.formulas.totals or (self.peak is None and self._peak_bytes is not None):
             return self.again(sizes).totals
         full = {**self.sizes, **sizes}
         if self._conditions and (wrong := broken(self._conditions, self._by_symbol(full))) is not None:

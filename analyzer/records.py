@@ -52,6 +52,7 @@ class Totals(Record):
         parameter_bytes: the same as the file stores them.
         per_op_bytes: what all nodes read and write.
         compulsory_bytes: weights, inputs and outputs once; None where that is not known whole.
+        activation_peak_bytes: the most that is alive at one node, weights apart; None where a size is not known.
     """
 
     complete: bool
@@ -66,12 +67,13 @@ class Totals(Record):
     parameter_bytes: int
     per_op_bytes: int
     compulsory_bytes: int | None
+    activation_peak_bytes: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; what is not known, or not counted yet, is null."""
         names = [name for name in self.__slots__ if not name.startswith(("per_op", "compulsory"))]
         traffic = {"compulsory": self.compulsory_bytes, "fused": None, "per_op": self.per_op_bytes}
-        return {n: getattr(self, n) for n in names} | {"traffic_bytes": traffic, "activation_peak_bytes": None}
+        return {n: getattr(self, n) for n in names} | {"traffic_bytes": traffic}
 
 
 @dataclass(frozen=True, slots=True)

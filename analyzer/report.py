@@ -12,6 +12,8 @@ from neural_cost.analyzer.conditions import Range
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
 from neural_cost.analyzer.expressions import Formula
 from neural_cost.analyzer.formulas import Formulas
+from neural_cost.analyzer.memory.fits import Fits, fits
+from neural_cost.analyzer.memory.record import Best, Memory
 from neural_cost.analyzer.opened import Opened
 from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.record import Record
@@ -26,6 +28,8 @@ from neural_cost.analyzer.walk import NodeCost
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from neural_cost.analyzer.device import Device
 
 Causal: TypeAlias = Literal["full", "half"]  # what of causal attention is counted
 
@@ -71,6 +75,23 @@ class Report(Record):
         return self.opened.ranges
 
     @property
+    def memory(self) -> Memory:
+        """Activation memory: what is alive when, and the most that is."""
+        return self.opened.memory
+
+    def best_order(self) -> Best:
+        """An order of the nodes in which less is alive at once: a heuristic, never worse than the file's order."""
+        return self.opened.best_order
+
+    def fits(self, device: Device | None = None) -> Fits | None:
+        """Whether weights and activations go into a device's memory, and the largest batch that does.
+
+        The device is by default that of the report; None where it has none.
+        """
+        memory, opened, on = self.memory, self.opened, device or self.opened.device
+        return None if on is None else fits(on, memory.weight_bytes, memory.peak_bytes, opened.peak, opened.sizes)
+
+    @property
     def tokens(self) -> Tokens | None:
         """What this call means in tokens, for a model that reads a sequence."""
         opened = self.opened
@@ -94,8 +115,8 @@ class Report(Record):
         return self.opened.per([tokens.dim, tokens.batch_dim], given)
 
     @paused_gc()
-    def to_dict(self) -> dict[str, Any]:
-        """JSON of the report."""
+    def to_dict(self, *, memory: bool = False, best_order: bool = False) -> dict[str, Any]:
+        """JSON of the report; with `memory` also its timeline, and whether it fits the device, or a best order."""
         from importlib.metadata import version
 
         tokens = self.tokens
@@ -107,11 +128,20 @@ class Report(Record):
             "totals": self.totals.to_dict(),
             "coverage": self.coverage.to_dict(),
             **({} if tokens is None else {"tokens": tokens.to_dict()}),
+            "memory": self._memory(timeline=memory, best=best_order),
             **self._formulas(),
             "nodes": self._nodes(),
             "bounds": [bound.to_dict() for bound in self.bounds],
             "notes": self.notes,
         }
+
+    def _memory(self, *, timeline: bool, best: bool) -> dict[str, Any]:
+        found = self.memory.to_dict()
+        if not timeline:
+            del found["timeline"]
+        elif (fit := self.fits()) is not None:
+            found["fits"] = fit.to_dict()
+        return found | ({"best": self.best_order().to_dict()} if best else {})
 
     def _formulas(self) -> dict[str, Any]:
         """The formulas of what is open; nothing where nothing is."""
@@ -173,8 +203,14 @@ class Report(Record):
         return to_html(summary(self, View()))
 
 
-def total(nodes: list[NodeCost], weights: Sequence[Weight], compulsory: int | None, sizes_known: bool = True) -> Totals:
-    """Sum what is known, as often as it runs; `compulsory` is None where it is not known whole.
+def total(
+    nodes: list[NodeCost],
+    weights: Sequence[Weight],
+    compulsory: int | None,
+    peak: int | None,
+    sizes_known: bool = True,
+) -> Totals:
+    """Sum what is known, as often as it runs; `compulsory` and the activation `peak` are None where not known.
 
     `sizes_known` tells that no weight is left out because its size is not known.
     """
@@ -210,6 +246,7 @@ def total(nodes: list[NodeCost], weights: Sequence[Weight], compulsory: int | No
         parameter_bytes=sum(weight.stored.bytes for weight in weights),
         per_op_bytes=moved,
         compulsory_bytes=compulsory,
+        activation_peak_bytes=peak,
     )
 
 

@@ -30,12 +30,19 @@ def summary(report: Report, view: View) -> list[Block]:
         parts += tokens(found)
     if not view.quiet:
         parts += [part for bound in report.bounds for part in _bound(bound)]
-        parts += (
-            [] if view.symbolic else [_rows(report, by, view) for by in ([view.by] if view.by else [By.NODE, By.OP])]
-        )
+        shown = [view.by] if view.by else [By.NODE, By.OP]
+        parts += [] if view.symbolic or view.memory else [_rows(report, by, view) for by in shown]
     parts += symbolic(report, view) if view.symbolic else []
+    parts += _memory(report, view) if view.memory else []
     notes = [Paragraph(note) for note in report.notes]
     return [*parts, Paragraph(""), *_coverage(report, verbose=view.verbose), *notes]
+
+
+def _memory(report: Report, view: View) -> list[Block]:
+    from neural_cost.analyzer.tables.memory import memory
+
+    best = report.best_order() if view.best_order else None
+    return memory(report.memory, best, report.fits())
 
 
 def _head(model: ModelInfo) -> list[Block]:
@@ -72,6 +79,7 @@ def _totals(totals: Totals) -> Grid:
         ),
         ("Traffic, per op", size(totals.per_op_bytes, least=least), "each node reads its inputs, writes its outputs"),
         ("Traffic, compulsory", size(totals.compulsory_bytes, least=least), "weights, inputs and outputs once"),
+        ("Activation peak", size(totals.activation_peak_bytes), "alive at once, weights apart"),
         *([("INCOMPLETE", "", "what coverage lists is left out")] if least else []),
     ]
     headings = [Heading("", "name"), Heading(""), Heading("", "remark")]

@@ -26,6 +26,7 @@ TITLES = {
     "special_ops": "  transcendental",
     "per_op_bytes": "Bytes moved, per op",
     "compulsory_bytes": "Bytes moved, compulsory",
+    "activation_peak_bytes": "Activation peak, bytes",
 }
 SHOWN_NODES = 10
 SHOWN_MISSING = 5

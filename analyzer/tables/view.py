@@ -43,3 +43,5 @@ class View:
     quiet: bool = False
     verbose: bool = False
     symbolic: bool = False
+    memory: bool = False
+    best_order: bool = False

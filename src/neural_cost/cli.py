@@ -47,6 +47,13 @@ class Causal(StrEnum):
     HALF = "half"
 
 
+class Order(StrEnum):
+    """In which order nodes run."""
+
+    FILE = "file"
+    BEST = "best"
+
+
 class Format(StrEnum):
     """How a result is written."""
 
@@ -81,6 +88,10 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     causal: Annotated[Causal, typer.Option(help="Causal attention: all products, or the half needed.")] = Causal.FULL,
     device: Annotated[str | None, typer.Option(help="Device to bound the time on; by default this CPU.")] = None,
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Counts as formulas of the open dimensions.")] = False,
+    memory: Annotated[bool, typer.Option("--memory", help="What is alive when, and whether it fits.")] = False,
+    order: Annotated[
+        Order, typer.Option(help="With --memory: beside the file's order, one that needs less.")
+    ] = Order.FILE,
     by: Annotated[By | None, typer.Option(help="What a row is. A table has nodes and operators without it.")] = None,
     depth: Annotated[int | None, typer.Option(help="How deep into modules, with --by module.", min=1)] = None,
     top: Annotated[int | None, typer.Option(help="How many rows; 10 in a table, else all.", min=1)] = None,
@@ -98,7 +109,7 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
         raise typer.BadParameter(
             "--verify compares with a run, where sizes are not the largest: leave --data-dependent out."
         )
-    view = View(by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic)
+    view = View(by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic, memory, order is Order.BEST)
     check_view(view, form, sorted_=sort is not None)
     check(output, Path(target), inputs, rules)
     sizes = Sizes(dims_of(dim), shapes_of(shape), trips_of(trips))
@@ -215,7 +226,7 @@ def _report_text(report: Report, found: Verification | None, form: Format, view:
 def _report_data(report: Report, found: Verification | None, view: View) -> dict[str, Any]:
     from neural_cost.analyzer.tables.rows import rows
 
-    data = report.to_dict()
+    data = report.to_dict(memory=view.memory, best_order=view.best_order)
     if view.by is not None:
         shown = rows(report.nodes, view.by, view.depth, view.sort)[: view.top]
         data["view"] = {"by": view.by.value, "depth": view.depth, "sort": view.sort.value, "rows": shown}

@@ -44,6 +44,10 @@ def check_view(view: View, form: str, *, sorted_: bool) -> None:
         raise typer.BadParameter("--depth needs --by module.")
     if view.quiet and form == "table" and rows:
         raise typer.BadParameter("--quiet shows no rows: leave out --by, --top and --sort, or --quiet.")
+    if view.best_order and not view.memory:
+        raise typer.BadParameter("--order needs --memory.")
+    if view.memory and form not in ("table", "json"):
+        raise typer.BadParameter("--memory is for tables and JSON.")
     if view.symbolic and form not in ("table", "json"):
         raise typer.BadParameter("--symbolic is for tables and JSON.")
     if view.symbolic and view.by not in (None, By.NODE):

@@ -1,0 +1,1 @@
+"""Activation memory: what is alive when, by liveness over an execution order."""
