@@ -17,6 +17,7 @@ from neural_cost.analyzer.memory.record import Best, Memory, best, measure, plai
 from neural_cost.analyzer.memory.symbolic import peak_formula
 from neural_cost.analyzer.records import Totals
 from neural_cost.analyzer.shapes import Inference, graphs_of
+from neural_cost.analyzer.tokens import find_caches
 from neural_cost.analyzer.walk import NodeCost
 
 if TYPE_CHECKING:
@@ -69,7 +70,12 @@ class Opened:
     @cached_property
     def memory(self) -> Memory:
         """What is alive when."""
-        return measure(self.activations, sum(weight.stored.bytes for weight in self.ends.weights))
+        caches = find_caches(self.inference.binding.declared, self.ends.inputs, self.ends.outputs)
+        return measure(
+            self.activations,
+            sum(weight.stored.bytes for weight in self.ends.weights),
+            sum(cache.past.bytes + cache.present.bytes for cache in caches),
+        )
 
     @cached_property
     def best_order(self) -> Best:

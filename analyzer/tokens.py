@@ -96,7 +96,7 @@ def find_tokens(
     `declared` has the names of open dimensions by input, `assumed` those that nobody gave, `at` the totals at other
     sizes.
     """
-    caches = _caches(declared, inputs, outputs)
+    caches = find_caches(declared, inputs, outputs)
     owners = {cache.past.name for cache in caches}
     others = [tensor for tensor in inputs if tensor.name not in owners]
     found = _tokens(declared, others, caches[0].tokens if caches else None)
@@ -128,7 +128,7 @@ def find_tokens(
     )
 
 
-def _caches(
+def find_caches(
     declared: Mapping[str, Sequence[int | str]], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> list[Cache]:
     """Inputs with an open dimension, each with the first output left that is the same but for having grown there."""

@@ -78,7 +78,7 @@ class _Reader:
         ends = frozenset(graph.outputs)
         steps = []
         for at, node in enumerate(graph):
-            if is_view(_domain(node), node.op_type) and node.inputs[0] in self.weights:
+            if _viewed(node) in self.weights:
                 self.weights.update(value for value in node.outputs if value not in ends)
             if not all(value in self.weights for value in node.outputs):
                 steps.append(self._step(node, places.get(node, at)))
@@ -99,7 +99,7 @@ class _Reader:
             node.op_type,
             self._reads(node, bodies),
             writes,
-            view=is_view(domain, node.op_type) and len(writes) == 1 and node.inputs[0] not in self.weights,
+            view=len(writes) == 1 and (viewed := _viewed(node)) is not None and viewed not in self.weights,
             overwrites=overwrites(domain, node.op_type, version),
             in_place=is_in_place(domain, node.op_type),
             adds=node.op_type in SUMS,
@@ -137,6 +137,14 @@ class _Reader:
                 self.unknown.append(f'"{tensor.name}": {unknown.why}')
             self.tensors[value] = tensor
             yield value
+
+
+def _viewed(node: ir.Node) -> ir.Value | None:
+    """What a view is a view of; None for what is no view, and for an Optional that holds nothing."""
+    if not node.inputs or not is_view(_domain(node), node.op_type):
+        return None
+    value = node.inputs[0]
+    return value if value is not None and value.name else None
 
 
 def _domain(node: ir.Node) -> str:

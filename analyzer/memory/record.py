@@ -16,8 +16,6 @@ from neural_cost.analyzer.memory.reading import Activations
 from neural_cost.analyzer.memory.scope import Key
 from neural_cost.analyzer.record import Record
 
-CACHE = ("past", "present", "cache")  # in the names of inputs and outputs that hold keys and values
-
 
 @dataclass(frozen=True, slots=True)
 class Alive:
@@ -80,7 +78,7 @@ class Memory(Record):
         peak_node: the node at which `peak_bytes` are alive.
         alive: what is alive then, the largest first.
         timeline: bytes at each node of the main graph that runs, in the order of the file.
-        cache_bytes: of the inputs and outputs, those named as a cache of keys and values.
+        cache_bytes: of the inputs and outputs, those of keys and values: inputs that an output has grown from.
         workspace_bytes: what kernels need for themselves: not known from a graph.
     """
 
@@ -103,8 +101,8 @@ class Memory(Record):
         return asdict(self)
 
 
-def measure(found: Activations, weight_bytes: int) -> Memory:
-    """Find what is alive when."""
+def measure(found: Activations, weight_bytes: int, cache_bytes: int = 0) -> Memory:
+    """Find what is alive when; `cache_bytes` are those of keys and values among inputs and outputs."""
     if found.unknown:
         return Memory(None, None, None, None, found.unknown, None, [], [], None, None, None, weight_bytes)
     sizes, scope = found.sizes(), found.scope
@@ -127,7 +125,7 @@ def measure(found: Activations, weight_bytes: int) -> Memory:
         [_moment(*each) for each in zip(lower, plain, upper, strict=True)],
         held,
         sum(sizes[key] for key in scope.outputs),
-        sum(sizes[key] for key in (*scope.inputs, *scope.outputs) if _is_cache(found.tensors[key].name)),
+        cache_bytes,
         weight_bytes,
     )
 
@@ -165,10 +163,6 @@ def _alive(found: Activations, sizes: Mapping[Key, int], at: int, peak: int) -> 
     alive = [Alive(found.tensors[key].name, sizes[key]) for key in keys]
     alive += [Alive(f"in the bodies of {steps[at].name}", inside)] if inside else []
     return sorted(alive, key=lambda each: -each.bytes)
-
-
-def _is_cache(name: str) -> bool:
-    return any(word in name.lower() for word in CACHE)
 
 
 def best(found: Activations) -> Best:

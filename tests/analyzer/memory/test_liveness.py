@@ -286,6 +286,11 @@ def test_a_view_of_a_weight_is_no_activation(at):
     assert at(text) == [2 + small, 3 + small]
 
 
+def test_an_operator_without_its_input_breaks_nothing(tmp_path):
+    found = activations_of(written("g (float[64] x) => (float[64] y) { a = Identity()  y = Exp(x) }", tmp_path))
+    assert measure(found, 0).peak_bytes == 2 * T  # it reads nothing, so it runs at load time
+
+
 def test_unknown_sizes_leave_no_peak(tmp_path):
     text = "g (float[64] x) => (float[n] y) { a = NonZero(x)  b = Cast <to = 1> (a)  y = ReduceSum(b) }"
     found = measure(activations_of(written(text, tmp_path)), 0)
@@ -314,13 +319,6 @@ def test_what_is_alive_at_the_peak_is_named(tmp_path):
     ]  # fmt: skip
     assert (found.input_bytes, found.output_bytes, found.cache_bytes, found.weight_bytes) == (T, T, 0, 7)
     assert found.workspace_bytes is None
-
-
-def test_a_cache_of_keys_and_values_is_told_apart(tmp_path):
-    text = """g (float[64] past_key, float[32] x) => (float[96] present_key) {
-        present_key = Concat <axis = 0> (past_key, x)
-    }"""
-    assert measure(activations_of(written(text, tmp_path)), 0).cache_bytes == (64 + 96) * 4
 
 
 def test_bodies_at_the_peak_are_one_entry(tmp_path):

@@ -31,6 +31,15 @@ def test_totals_have_the_plain_peak(layer):
     assert report.memory.weight_bytes == WEIGHTS
 
 
+def test_a_cache_of_keys_and_values_is_told_apart(tmp_path):
+    text = """g (float[1, past, 8] keys, float[1, 3, 8] x) => (float[1, total, 8] all) {
+        all = Concat <axis = 1> (keys, x)
+    }"""
+    memory = neural_cost.analyze(written(text, tmp_path), dims={"past": 5}).memory
+    assert memory.cache_bytes == (5 + 8) * 8 * 4
+    assert memory.peak_bytes == (5 + 8 + 3) * 8 * 4
+
+
 def test_the_peak_is_a_formula(layer):
     report = neural_cost.analyze(layer)
     assert str(report.formulas.totals["activation_peak_bytes"]) == f"{ROW}*batch"
