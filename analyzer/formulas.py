@@ -31,7 +31,7 @@ TOTALS = {
 
 @dataclass(frozen=True, slots=True)
 class Growth(Record):
-    """How a model grows with one dimension: the highest power of it in each total.
+    """How a model grows with one dimension: the highest power of it in each total, None where there is no such power.
 
     `quadratic_from` is the size from which on the quadratic term of the MACs is larger than the linear one, with the
     other dimensions as the report has them; None where there is none.
@@ -40,6 +40,7 @@ class Growth(Record):
     dim: str
     macs: int | None
     traffic_bytes: int | None
+    activation_peak_bytes: int | None
     quadratic_from: int | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -260,5 +261,11 @@ def _sum(terms: Iterable[tuple[Any, Dim]], names: Sequence[str]) -> Formula:
 
 
 def _growth(name: str, totals: Mapping[str, Formula], sizes: Mapping[str, int]) -> Growth:
-    macs = totals["macs"]
-    return Growth(name, power(macs, name), power(totals["per_op_bytes"], name), overtakes(macs, name, sizes))
+    macs, peak = totals["macs"], totals.get("activation_peak_bytes")
+    return Growth(
+        name,
+        power(macs, name),
+        power(totals["per_op_bytes"], name),
+        None if peak is None else power(peak, name),
+        overtakes(macs, name, sizes),
+    )

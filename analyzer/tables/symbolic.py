@@ -51,7 +51,8 @@ def symbolic(report: Report, view: View) -> list[Block]:
         Paragraph(""),
     ]
     growth = [_growth(each) for each in found.growth]
-    headings = [Heading("How it grows with", "name"), Heading("MACs"), Heading("bytes moved"), Heading("", "remark")]
+    columns = ("MACs", "bytes moved", "activations")
+    headings = [Heading("How it grows with", "name"), *map(Heading, columns), Heading("", "remark")]
     return [*parts, *([Grid("", headings, growth)] if growth else []), *_nodes(report, view)]
 
 
@@ -98,11 +99,12 @@ def _range(name: str, found: Range) -> list[Paragraph]:
 def _growth(each: Growth) -> list[str]:
     crossing = each.quadratic_from
     remark = "" if crossing is None else f"the quadratic term is the larger from {each.dim} = {crossing:,}"
-    return [each.dim, _power(each.macs), _power(each.traffic_bytes), remark]
+    powers = (each.macs, each.traffic_bytes, each.activation_peak_bytes)
+    return [each.dim, *map(_power, powers), remark]
 
 
 def _power(power: int | None) -> str:
-    names = {None: "no power", 0: "constant", 1: "linear", 2: "quadratic", 3: "cubic"}
+    names = {None: "unknown", 0: "constant", 1: "linear", 2: "quadratic", 3: "cubic"}
     return names.get(power, f"power {power}")
 
 

@@ -46,6 +46,7 @@ def test_growth_is_told(tmp_path):
     batch, seq = neural_cost.analyze(written(SELF_ATTENTION, tmp_path)).formulas.growth
     assert (batch.dim, batch.macs, batch.traffic_bytes, batch.quadratic_from) == ("batch", 1, 1, None)
     assert (seq.dim, seq.macs, seq.traffic_bytes) == ("seq", 2, 2)
+    assert (batch.activation_peak_bytes, seq.activation_peak_bytes) == (1, 2)  # the scores are batch * seq * seq
     assert seq.quadratic_from == 64 // 16 + 1  # 16 seq**2 > 64 seq from seq = 5 on
 
 
