@@ -4,6 +4,7 @@ NeuralCostError
 ├── ModelError          the file cannot be read, is invalid, or points outside its folder
 ├── DimensionError      a dimension that the model lacks, or a value that does not fit
 ├── ExportError         a framework's model could not be turned into ONNX
+│   └── ParityError     the file that was exported does not compute what the model does
 ├── BackendError        an extra is missing, or a provider is not available
 ├── DeviceError         no such device in the table, or a device without the figure asked for
 └── BudgetExceeded      a model costs more than it may
@@ -38,6 +39,12 @@ class DimensionError(NeuralCostError):
 
 class ExportError(NeuralCostError):
     """A framework's model could not be exported."""
+
+
+class ParityError(ExportError):
+    """An exported file gives other results than its model."""
+
+    exit_code = 1
 
 
 class BackendError(NeuralCostError):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from neural_cost.analyzer.errors import ExportError
+from neural_cost.analyzer.errors import ExportError, ParityError
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.protocol import Array, Dims, Native
 from neural_cost.exporters.record import OutputParity, Parity
@@ -94,12 +94,12 @@ def _differences(
 ) -> list[OutputParity]:
     names = [output.name for output in session.get_outputs()]
     if len(expected) != len(names):
-        raise ExportError(f"the model gives {len(expected)} outputs, its file {len(names)} ({', '.join(names)}).")
+        raise ParityError(f"the model gives {len(expected)} outputs, its file {len(names)} ({', '.join(names)}).")
     found = _run(session, feeds, sizes)
     records = [_difference(*each, sizes) for each in zip(names, expected, found, strict=True)]
     for record in records:
         if not record.within:
-            raise ExportError(
+            raise ParityError(
                 f'the output "{record.output}" of the exported file differs from the model by '
                 f"{record.max_abs_diff:.1e} (relative {record.max_rel_diff:.1e}) at {_words(sizes)}, more than "
                 f"{record.tolerance:.1e}: the file is not the model (without verification it is written anyway)."
@@ -122,7 +122,7 @@ def _run(session: Any, feeds: Mapping[str, Array], sizes: Mapping[str, int]) -> 
 def _difference(name: str, expected: Array, found: Array, sizes: Mapping[str, int]) -> OutputParity:
     dtype = expected.dtype.name
     if expected.shape != found.shape:
-        raise ExportError(
+        raise ParityError(
             f'the output "{name}" has the shape {list(found.shape)} in the exported file and {list(expected.shape)} in '
             f"the model at {_words(sizes)}."
         )
