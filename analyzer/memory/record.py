@@ -100,6 +100,13 @@ class Memory(Record):
         """Plain data."""
         return asdict(self)
 
+    def __str__(self) -> str:
+        """The figures, what is alive at the peak, and the chart."""
+        from neural_cost.analyzer.tables.memory import memory
+        from neural_cost.analyzer.tables.text import to_text
+
+        return to_text(memory(self, None, None))
+
 
 def measure(found: Activations, weight_bytes: int, cache_bytes: int = 0) -> Memory:
     """Find what is alive when; `cache_bytes` are those of keys and values among inputs and outputs."""
