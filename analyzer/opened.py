@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.conditions import Condition, Range, broken, conditions, ranges
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.errors import DimensionError
@@ -70,6 +71,10 @@ class Opened:
     @cached_property
     def memory(self) -> Memory:
         """What is alive when."""
+        with paused_gc():
+            return self._memory()
+
+    def _memory(self) -> Memory:
         caches = find_caches(self.inference.binding.declared, self.ends.inputs, self.ends.outputs)
         return measure(
             self.activations,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate
 from typing import Any
 
@@ -100,6 +100,13 @@ class Memory(Record):
         """Plain data."""
         return asdict(self)
 
+    def __str__(self) -> str:
+        """The figures, what is alive at the peak, and the chart."""
+        from neural_cost.analyzer.tables.memory import memory
+        from neural_cost.analyzer.tables.text import to_text
+
+        return to_text(memory(self, None, None))
+
 
 def measure(found: Activations, weight_bytes: int, cache_bytes: int = 0) -> Memory:
     """Find what is alive when; `cache_bytes` are those of keys and values among inputs and outputs."""
@@ -111,7 +118,8 @@ def measure(found: Activations, weight_bytes: int, cache_bytes: int = 0) -> Memo
         levels(scope, method(file_order, policy)) for policy in (Policy.LOWER, Policy.PLAIN, Policy.UPPER)
     )
     runtime = (Policy.LOWER, Policy.PLANNED, Policy.UPPER)
-    least, planned, most = (levels(scope, method(runtime_order, policy)) for policy in runtime)
+    order = cache(runtime_order)
+    least, planned, most = (levels(scope, method(order, policy)) for policy in runtime)
     held = sum(sizes[key] for key in scope.inputs)  # the peak of a graph in which nothing runs
     moment = max(range(len(plain)), key=lambda at: max(plain[at].sums), default=None)
     return Memory(

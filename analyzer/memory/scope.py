@@ -46,7 +46,7 @@ class Step:
     piled: tuple[Key, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scope:
     """One graph: its steps in the order of the file.
 

@@ -79,6 +79,11 @@ def shown(capsys, *options):
     return capsys.readouterr().out
 
 
+def flat(text):
+    """Without the breaks of lines that a narrow terminal makes."""
+    return " ".join(text.split())
+
+
 def _run(*words):
     import sys
     from unittest.mock import patch
@@ -88,7 +93,7 @@ def _run(*words):
 
 
 def test_a_table_shows_the_peak_what_is_alive_and_a_chart(layer, capsys):
-    text = " ".join(shown(capsys, layer, "--memory", "--device", "T4", "--order", "best").split())  # it may wrap
+    text = flat(shown(capsys, layer, "--memory", "--device", "T4", "--order", "best"))
     assert "Activation peak" in text
     assert "at 1" in text
     assert "Workspace" in text
@@ -97,6 +102,12 @@ def test_a_table_shows_the_peak_what_is_alive_and_a_chart(layer, capsys):
     assert "the largest batch that fits is" in text
     assert "0.0% less" in text
     assert "█" in text
+
+
+def test_a_record_reads_as_the_table_does(layer):
+    text = flat(str(neural_cost.analyze(layer).memory))
+    assert text.startswith("Activation peak 768 B at 1")
+    assert "Alive at the peak" in text
 
 
 def test_json_has_the_timeline_with_memory_alone(layer, capsys):
