@@ -162,7 +162,11 @@ def _written(expression: Any) -> str:
 
 
 def _compile(expression: Any, names: Sequence[str]) -> Callable[..., Any]:
-    """A Python function of the sizes in order. Fractions stay exact; names of the file are no part of the code."""
+    """A Python function of the sizes in order. Fractions stay exact; names of the file are no part of the code.
+
+    Raises:
+        ValueError: the expression has something that whole numbers do not compute exactly, as a logarithm.
+    """
     import math
     from fractions import Fraction
 
@@ -185,6 +189,8 @@ def _compile(expression: Any, names: Sequence[str]) -> Callable[..., Any]:
             return f"ceil({self._print(rounded.args[0])})"
 
     code = Printer().doprint(sympy.sympify(expression))
+    if "math." in code or "Not supported" in code:
+        raise ValueError(f"{expression} is not exact: it has more than sums, products, roundings and maxima")
     scope = {"Fraction": Fraction, "floor": math.floor, "ceil": math.ceil, "max": max, "min": min}
     function: Callable[..., Any] = eval(f"lambda {', '.join(arguments.values())}: {code}", scope)
     return function

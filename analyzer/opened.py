@@ -24,6 +24,7 @@ from neural_cost.analyzer.walk import NodeCost
 if TYPE_CHECKING:
     from neural_cost.analyzer.report import Report
 
+COMPLETE = {"macs", "compulsory_bytes", "activation_peak_bytes"}  # with these, all totals have formulas
 PER = ("macs", "flops", "per_op_bytes")
 
 
@@ -106,7 +107,7 @@ class Opened:
             DimensionError: a dimension that the model lacks, or sizes that contradict the graph.
         """
         evaluable = all(name in self._symbols and _is_size(size) for name, size in sizes.items())
-        if not evaluable or not self.formulas.totals or (self.peak is None and self._peak_bytes is not None):
+        if not evaluable or not COMPLETE <= set(self.formulas.totals):
             return self.again(sizes).totals
         full = {**self.sizes, **sizes}
         if self._conditions and (wrong := broken(self._conditions, self._by_symbol(full))) is not None:
