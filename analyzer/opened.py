@@ -107,7 +107,7 @@ class Opened:
             DimensionError: a dimension that the model lacks, or sizes that contradict the graph.
         """
         evaluable = all(name in self._symbols and _is_size(size) for name, size in sizes.items())
-        if not evaluable or not COMPLETE <= set(self.formulas.totals):
+        if not evaluable or not set(self.formulas.totals) >= COMPLETE:
             return self.again(sizes).totals
         full = {**self.sizes, **sizes}
         if self._conditions and (wrong := broken(self._conditions, self._by_symbol(full))) is not None:
