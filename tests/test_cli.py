@@ -148,3 +148,9 @@ def test_symbolic_is_refused_where_it_has_no_place(arguments, run):
 def test_a_size_may_be_zero(run):
     code, out, _ = run("analyze", DNN, "--dim", "batch=0", "--format", "json")
     assert (code, json.loads(out)["totals"]["macs"]) == (0, 0)
+
+
+def test_the_version_is_told(run):
+    from importlib.metadata import version
+
+    assert run("--version") == (0, f"neural-cost {version('neural-cost')}\n", "")

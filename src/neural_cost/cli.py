@@ -70,8 +70,20 @@ VerboseOption = Annotated[bool, typer.Option("--verbose", help="All there is: ev
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        from neural_cost import __version__
+
+        typer.echo(f"neural-cost {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def root() -> None:
+def root(
+    _version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
     """What a neural network costs, from its ONNX file."""
 
 
