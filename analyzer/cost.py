@@ -94,6 +94,8 @@ class Cost:
     @property
     def macs_by_type(self) -> dict[str, Dim]:
         """MACs under the element type that they run in."""
+        if not self.mixed_macs:
+            return {self.compute_type: self.macs} if self.compute_type and self.macs != 0 else {}
         result: dict[str, Dim] = {}
         main = self.macs - sum((macs for _, macs in self.mixed_macs), 0)
         for kind, macs in ((self.compute_type, main), *self.mixed_macs):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from neural_cost.analyzer.cached import cached
 from neural_cost.analyzer.cost import Cost, Dim, ceil_div, prod
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Tensor:
             raise Unknown(self.why_unknown or "its shape is not known", self.name)
         return len(self.dims)
 
-    @cached_property
+    @cached
     def size(self) -> Dim:
         """Number of elements."""
         return prod(self.shape)
@@ -90,7 +90,7 @@ class Tensor:
             raise Unknown(f"elements of type {self.dtype or 'unknown'} have no fixed size", self.name)
         return BITS[self.dtype]
 
-    @cached_property
+    @cached
     def bytes(self) -> Dim:
         """Bytes of the elements; types below a byte are packed."""
         return self.size_in_bytes(self.size)
@@ -100,7 +100,7 @@ class Tensor:
         bits = self.bits
         return elements * (bits // 8) if bits % 8 == 0 else ceil_div(elements * bits, 8)
 
-    @cached_property
+    @cached
     def opened(self) -> Tensor:
         """The same tensor with its open dimensions as symbols: a rule then gives a formula."""
         if self.symbols is None and self.value_holds:

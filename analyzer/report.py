@@ -224,9 +224,9 @@ def total(
         if cost is None or repeats is None:
             complete = False
             continue
-        for kind, count in cost.macs_by_type.items():
+        for kind, count in cost.macs_by_type.items() if cost.macs else ():
             macs[kind] = macs.get(kind, 0) + count * repeats
-        for kind, count in cost.flops_by_type.items():
+        for kind, count in cost.flops_by_type.items() if cost.flops else ():
             flops[kind] = flops.get(kind, 0) + count * repeats
         if cost.flops:
             kinds[node.kind] = kinds.get(node.kind, 0) + cost.flops * repeats

@@ -101,7 +101,7 @@ class _At:
 def _sums(step: Step, method: Method, at: _At) -> Iterator[Dim]:
     """The states that a step goes through."""
     lower = method.policy is Policy.LOWER
-    if lower and step.overwrites and not at.outputs:
+    if lower and step.traits.overwrites and not at.outputs:
         yield at.held
         yield at.held - at.over + at.made
         return

@@ -101,7 +101,7 @@ class _Planner:
 
     def _over(self, position: int, step: Step, life: Life) -> Key | None:
         """The memory of the step's first input, where that may be written over."""
-        if not (self.in_place and step.in_place and step.reads):
+        if not (self.in_place and step.traits.in_place and step.reads):
             return None
         owner = self.owner.get(self.roots.get(step.reads[0], step.reads[0]))
         form = self.forms.get(life.key)
@@ -126,6 +126,6 @@ def roots(scope: Scope, steps: Sequence[Step]) -> dict[Key, Key]:
     found: dict[Key, Key] = {}
     outputs = frozenset(scope.outputs)
     for step in steps:
-        if step.view and step.reads and step.writes[0] not in outputs:
+        if step.traits.view and step.reads and step.writes[0] not in outputs:
             found[step.writes[0]] = found.get(step.reads[0], step.reads[0])
     return found

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import onnx_ir as ir
 
 from neural_cost.analyzer.cost import Dim
 from neural_cost.analyzer.engine import Body, Engine
-from neural_cost.analyzer.memory.kernels import (
-    CONVOLUTIONS,
-    QUANTIZED_PRODUCTS,
-    QUANTIZES,
-    SUMS,
-    is_in_place,
-    is_view,
-    overwrites,
-)
+from neural_cost.analyzer.memory.kernels import Traits, traits
 from neural_cost.analyzer.memory.scope import Inner, Key, Scope, Step
 from neural_cost.analyzer.node import Tensor, Unknown
 from neural_cost.analyzer.views import Views
@@ -67,6 +59,7 @@ class _Reader:
     weights: set[ir.Value]  # constants, and views of them
     tensors: dict[Key, Tensor] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
+    traits: dict[tuple[str, str], Traits] = field(default_factory=dict)
 
     @property
     def engine(self) -> Engine:
@@ -77,46 +70,55 @@ class _Reader:
         places = self.engine.model.file_index if graph is self.engine.model.ir.graph else {}
         ends = frozenset(graph.outputs)
         steps = []
+        weights = self.weights
         for at, node in enumerate(graph):
-            if _viewed(node) in self.weights:
-                self.weights.update(value for value in node.outputs if value not in ends)
-            if not all(value in self.weights for value in node.outputs):
-                steps.append(self._step(node, places.get(node, at)))
+            traits = self._traits_of(node)
+            if traits.view and _viewed(node) in weights:
+                weights.update(value for value in node.outputs if value not in ends)
+            for value in node.outputs:
+                if value not in weights:
+                    steps.append(self._step(node, places.get(node, at), traits))
+                    break
         made = {key for step in steps for key in step.writes}
         held = dict.fromkeys(value for value in graph.outputs if value in made)
         return Scope(tuple(steps), tuple(self._known(inputs)), tuple(held))
 
-    def _step(self, node: ir.Node, index: int) -> Step:
-        domain = _domain(node)
-        version = self.engine.model.ir.opset_imports.get(domain, 1)
+    def _traits_of(self, node: ir.Node) -> Traits:
+        key = (node.domain, node.op_type)
+        found = self.traits.get(key)
+        if found is None:
+            domain = _domain(node)
+            version = self.engine.model.ir.opset_imports.get(domain, 1)
+            found = self.traits[key] = traits(domain, node.op_type, version)
+        return found
+
+    def _step(self, node: ir.Node, index: int, traits: Traits) -> Step:
+        engine = self.views.engine
         writes = tuple(self._known(node.outputs))
-        if node in self.engine.stuck:
-            self.unknown.append(f'{node.op_type} node "{node.name or index}": {self.engine.stuck[node]}')
-        bodies = self.engine.bodies.get(node, ())
-        return Step(
+        if node in engine.stuck:
+            self.unknown.append(f'{node.op_type} node "{node.name or index}": {engine.stuck[node]}')
+        bodies = engine.bodies.get(node, ())
+        views = traits.view and len(writes) == 1 and (viewed := _viewed(node)) is not None
+        step = Step(
             index,
             node.name or str(index),
             node.op_type,
             self._reads(node, bodies),
             writes,
-            view=len(writes) == 1 and (viewed := _viewed(node)) is not None and viewed not in self.weights,
-            overwrites=overwrites(domain, node.op_type, version),
-            in_place=is_in_place(domain, node.op_type),
-            adds=node.op_type in SUMS,
-            convolves=node.op_type in CONVOLUTIONS,
-            quantizes=node.op_type == QUANTIZES,
-            multiplies=node.op_type in QUANTIZED_PRODUCTS,
-            bodies=tuple([self._body(node, body) for body in bodies]),
-            exclusive=node.op_type == "If" and len(bodies) > 1,
-            piled=_piled(node) if bodies else (),
+            traits if views and viewed not in self.weights else traits.without_view,
         )
+        if not bodies:
+            return step
+        inner = tuple([self._body(node, body) for body in bodies])
+        return replace(step, bodies=inner, exclusive=node.op_type == "If" and len(bodies) > 1, piled=_piled(node))
 
     def _reads(self, node: ir.Node, bodies: Sequence[Body]) -> tuple[Key, ...]:
         """Its inputs, and what its bodies use of the graph around them."""
+        weights = self.weights
         read = dict.fromkeys(node.inputs)
         for body in bodies:
             read.update(dict.fromkeys(_captured(body.graph)))
-        return tuple([value for value in read if value is not None and value.name and value not in self.weights])
+        return tuple([value for value in read if value is not None and value not in weights and value.name])
 
     def _body(self, node: ir.Node, body: Body) -> Inner:
         inputs = [value for value in body.graph.inputs if value not in self.weights]
@@ -140,10 +142,8 @@ class _Reader:
 
 
 def _viewed(node: ir.Node) -> ir.Value | None:
-    """What a view is a view of; None for what is no view, and for an Optional that holds nothing."""
-    if not node.inputs or not is_view(_domain(node), node.op_type):
-        return None
-    value = node.inputs[0]
+    """What a view is a view of; None for an Optional that holds nothing."""
+    value = node.inputs[0] if node.inputs else None
     return value if value is not None and value.name else None
 
 

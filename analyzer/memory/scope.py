@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from neural_cost.analyzer.cost import Dim
+from neural_cost.analyzer.memory.kernels import NO_TRAITS, Traits
 
 Key: TypeAlias = Hashable  # a tensor: a graph and its bodies may use one name for different ones
 
@@ -19,12 +20,7 @@ class Step:
         index: position in the file, or in the body.
         reads: activations that it needs, those that its bodies capture among them; each once.
         writes: what it makes, unused outputs too.
-        view: its first output lies in the memory of its first input.
-        overwrites: it may write its output over inputs that nothing needs after it.
-        in_place: it does so in ONNX Runtime, over its first input, even if nothing is fused.
-        adds: it adds tensors up, and a convolution before it may do so in its place.
-        convolves: it may add its result to a tensor that is there already.
-        quantizes, multiplies: it quantizes activations; it may do that itself, before it multiplies.
+        traits: how it shares memory.
         bodies: what it runs; where one is chosen in the run, each that it may be, and `exclusive` is true.
         piled: outputs made of what each run of a body gives, which is kept until the last run.
     """
@@ -34,13 +30,7 @@ class Step:
     op_type: str
     reads: tuple[Key, ...]
     writes: tuple[Key, ...]
-    view: bool = False
-    overwrites: bool = False
-    in_place: bool = False
-    adds: bool = False
-    convolves: bool = False
-    quantizes: bool = False
-    multiplies: bool = False
+    traits: Traits = NO_TRAITS
     bodies: tuple[Inner, ...] = ()
     exclusive: bool = False
     piled: tuple[Key, ...] = ()

@@ -24,7 +24,7 @@ def _quantized(steps: Sequence[Step], readers: Mapping[Key, Sequence[int]]) -> d
     """Quantized activations that only the products read which may quantize themselves: nothing."""
     found: dict[Key, Dim] = {}
     for step in steps:
-        if step.quantizes and all(steps[at].multiplies for at in readers.get(step.writes[0], ())):
+        if step.traits.quantizes and all(steps[at].traits.multiplies for at in readers.get(step.writes[0], ())):
             found[step.writes[0]] = 0
     return found
 
@@ -40,11 +40,11 @@ def _added(
     result: dict[Key, Dim] = {}
     taken: set[Key] = set()
     for position, step in enumerate(steps):
-        if not step.convolves or len(step.writes) != 1:
+        if not step.traits.convolves or len(step.writes) != 1:
             continue
         chain = list(_chain(step.writes[0], steps, readers))
         at = readers[chain[-1]][0] if chain else 0
-        if not chain or not steps[at].adds or any(key in scope.outputs or key not in lives for key in chain):
+        if not chain or not steps[at].traits.adds or any(key in scope.outputs or key not in lives for key in chain):
             continue
         others = [key for key in steps[at].reads if key != chain[-1]]
         other = lives.get(others[0]) if len(others) == 1 else None
@@ -59,6 +59,6 @@ def _chain(key: Key, steps: Sequence[Step], readers: Mapping[Key, Sequence[int]]
     while len(readers.get(key, ())) == 1:
         yield key
         step = steps[readers[key][0]]
-        if step.adds or not step.overwrites or len(step.reads) != 1 or len(step.writes) != 1:
+        if step.traits.adds or not step.traits.overwrites or len(step.reads) != 1 or len(step.writes) != 1:
             return
         key = step.writes[0]

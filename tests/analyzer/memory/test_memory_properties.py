@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neural_cost.analyzer.memory.best import best_order
+from neural_cost.analyzer.memory.kernels import Traits
 from neural_cost.analyzer.memory.liveness import Method, Policy, levels
 from neural_cost.analyzer.memory.orders import file_order, needed, runtime_order
 from neural_cost.analyzer.memory.record import plain_peak
@@ -25,8 +26,8 @@ def graphs(draw, most=9):
         view = draw(st.integers(0, 4)) == 0
         count = 1 if view else draw(st.integers(1, 2))
         writes = tuple(range(len(sizes), len(sizes) + count))
-        overwrites, adds, convolves = (draw(st.booleans()) for _ in range(3))
-        steps.append(Step(index, str(index), "", reads, writes, view, overwrites, adds, convolves))
+        overwrites, in_place, adds = (draw(st.booleans()) for _ in range(3))
+        steps.append(Step(index, str(index), "", reads, writes, Traits(view, overwrites, in_place, adds)))
         sizes |= {key: sizes[reads[0]] if view else draw(st.integers(1, 9)) for key in writes}
         made += writes
     outputs = draw(st.sets(st.sampled_from(made[1:]), min_size=1))
@@ -43,7 +44,7 @@ def brute_force(scope, sizes, steps):
     owner = {0: 0}
     for step in steps:
         for key in step.writes:
-            shared = step.view and key not in scope.outputs
+            shared = step.traits.view and key not in scope.outputs
             owner[key] = owner[step.reads[0]] if shared else key
     result = []
     for at, step in enumerate(steps):
