@@ -129,7 +129,7 @@ HOSTILE: dict[str, Callable[[], ModelProto]] = {
     ),
     "constants that fold into much": parsed(FOLDED),
     "sizes that double": chain(400, "Concat", "same", axis=0),
-    "sizes that halve by roundings": chain(30, "MaxPool", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+    "sizes that halve by roundings": chain(16, "MaxPool", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
     "ranks that grow": chain(3000, "Unsqueeze", "zero"),
     "products of sizes": lambda: arithmetic(30, "Mul"),
     "quotients of sizes": lambda: arithmetic(30, "Div"),
