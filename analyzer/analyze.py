@@ -12,6 +12,7 @@ from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.device_table import find_device
 from neural_cost.analyzer.dimensions import Binding, bind
+from neural_cost.analyzer.errors import NeuralCostError
 from neural_cost.analyzer.formulas import Ends
 from neural_cost.analyzer.load import Model, load
 from neural_cost.analyzer.memory.reading import activations
@@ -56,6 +57,7 @@ def analyze(
         DimensionError: a dimension that the model lacks, or a size that contradicts the graph.
         DeviceError: no device of that name is known.
     """
+    _check_options(causal, data_dependent)
     on = find_device(device) if isinstance(device, str) else device
     tell = progress or (lambda stage: None)
     tell(f"reading {os.fspath(path)}")
@@ -86,6 +88,15 @@ def analyze(
         causal,
         Opened(inference, nodes, ends, alive, again, on),
     )
+
+
+def _check_options(causal: str, data_dependent: str) -> None:
+    for name, value, known in (
+        ("causal", causal, ("full", "half")),
+        ("data_dependent", data_dependent, ("unknown", "upper")),
+    ):
+        if value not in known:
+            raise NeuralCostError(f"{name} cannot be {value!r}: it is {' or '.join(map(repr, known))}.")
 
 
 def _ends(model: Model, binding: Binding, walk: Walk, weights: Mapping[str, Weight]) -> Ends:

@@ -95,7 +95,9 @@ def fitting(conditions: Sequence[Condition], at: Mapping[str, int]) -> dict[str,
 
 
 def ranges(conditions: Sequence[Condition], at: Mapping[str, int]) -> dict[str, Range]:
-    """The range of each dimension around a point that fits, the others staying there."""
+    """The range of each dimension around a point that fits, the others staying there; none where it does not fit."""
+    if broken(conditions, at) is not None:
+        return {}
     return {name: _range(conditions, at, name) for name in at}
 
 

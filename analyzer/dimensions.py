@@ -63,6 +63,7 @@ def bind(model: Model, dims: Mapping[str, int], shapes: Mapping[str, Sequence[in
         DimensionError: a name that the model lacks, or a value that does not fit.
     """
     inputs = {value.name or "": value for value in model.ir.graph.inputs if value.name not in _initializers(model)}
+    dims = _by_name(model, inputs, dims)
     for name, size in dims.items():
         _check_size(model, name, size)
     for name, shape in shapes.items():
@@ -106,6 +107,20 @@ def bind(model: Model, dims: Mapping[str, int], shapes: Mapping[str, Sequence[in
 def _names_of(name: str, value: ir.Value) -> tuple[int | str, ...]:
     pairs = enumerate(value.shape or ())
     return tuple(dim if isinstance(dim, int) else dim_name(name, axis, dim) for axis, dim in pairs)
+
+
+def _by_name(model: Model, inputs: Mapping[str, ir.Value], dims: Mapping[str, int]) -> dict[str, int]:
+    """The same with the names of dimensions that have one: `input:0` is all of `batch`, where that is its name."""
+    found: dict[str, int] = {}
+    for given, size in dims.items():
+        owner, _, axis = given.rpartition(":")
+        dim = inputs[owner].shape[int(axis)] if _is_axis(inputs, given) else None  # type: ignore[index]
+        name = str(dim.value) if isinstance(dim, ir.SymbolicDim) and dim.value else given
+        if found.setdefault(name, size) != size:
+            raise DimensionError(
+                f"{model.path}: the dimension {quoted(name)} was given as {found[name]} and as {size}."
+            )
+    return found
 
 
 def _derived(names: Mapping[str, None], values: Mapping[str, int], used: Mapping[str, int]) -> dict[str, int]:

@@ -98,7 +98,7 @@ class Opened:
     def ranges(self) -> dict[str, Range]:
         """Where the formulas hold: for each dimension, the others as they are."""
         found = ranges(self._conditions, self._by_symbol(self.sizes))
-        return {name: found[symbol] for name, symbol in self._symbols.items()}
+        return {name: found[symbol] for name, symbol in self._symbols.items() if symbol in found}
 
     def at(self, sizes: Mapping[str, int]) -> Totals:
         """The totals at other sizes: from the formulas where there are any, otherwise from another analysis.

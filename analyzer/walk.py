@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from neural_cost.analyzer.cost import NOTHING, Cost, Dim
+from neural_cost.analyzer.cost import COUNTS, NOTHING, Cost, Dim
 from neural_cost.analyzer.engine import Body
 from neural_cost.analyzer.errors import quoted
 from neural_cost.analyzer.functions import calls_of
@@ -77,6 +77,7 @@ class Walk:
     def model(self) -> list[NodeCost]:
         """The whole model."""
         nodes = list(self._graph(self.engine.model.ir.graph, "main", ONCE))
+        self.notes += _quantized_pairs(nodes)
         causal = sum(is_causal(node.node) for node in nodes)
         if causal:
             half = "the part that its mask leaves" if self.views.causal_half else "in full (--causal half counts less)"
@@ -145,6 +146,26 @@ class Walk:
             yield from nodes
 
 
+def _quantized_pairs(nodes: Sequence[NodeCost]) -> list[str]:
+    """Say where the graph computes in floats what a runtime may compute in integers, and faster."""
+    widened = {
+        tensor.name
+        for each in nodes
+        if each.node.op_type == "DequantizeLinear"
+        for tensor in each.node.outputs
+        if tensor
+    }
+    if not widened:
+        return []
+    pairs = sum(
+        sum(tensor is not None and tensor.name in widened for tensor in each.node.inputs[:2]) == 2
+        for each in nodes
+        if each.cost is not None and each.cost.macs
+    )
+    text = f"{pairs} products of dequantized tensors are counted as they stand; "
+    return [text + "a runtime that fuses them into products of integers can beat the bounds"] if pairs else []
+
+
 def work(nodes: Iterable[NodeCost]) -> tuple[int, int]:
     """FLOPs and bytes of what is known."""
     known = [(node.cost, node.repeats) for node in nodes if node.cost is not None and node.repeats is not None]
@@ -180,6 +201,8 @@ def _sound(view: Node, cost: object) -> tuple[Cost | None, str | None]:
     """What a rule gives, unless it is no cost, or less than nothing."""
     if not isinstance(cost, Cost):
         return None, f"its rule gives {type(cost).__name__} where a Cost is wanted: return node.cost(...)"
+    if any(isinstance(getattr(cost, name), float) for name in COUNTS):
+        return None, "its rule gives a fraction where counts are whole numbers: divide by //"
     if max(cost.macs, cost.other_flops, cost.special_ops, cost.read_bytes, cost.write_bytes) > MAX_COUNT:
         return None, f"the sizes of this {view.op_type} are larger than any machine can have"
     if min(cost.macs, cost.other_flops, cost.special_ops, cost.read_bytes, cost.write_bytes) < 0:

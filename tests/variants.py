@@ -5,6 +5,7 @@ Each maker takes a source and returns the model that it makes of it, by the tool
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,7 +30,11 @@ Maker = Callable[[Source, Path], None]
 
 
 def made(source: Source, steps: str, folder: Path) -> Source:
-    """Apply makers, named and separated by commas, one after the other."""
+    """Apply makers, named and separated by commas, one after the other.
+
+    They work on a copy: the quantizer writes a file of its own beside the model that it is given.
+    """
+    source = replace(source, file=Path(shutil.copy2(source.file, folder)))
     for step in steps.split(", "):
         target = folder / f"{source.name}_{step}.onnx"
         with quiet():

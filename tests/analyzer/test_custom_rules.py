@@ -63,7 +63,15 @@ def test_a_second_rule_is_an_error():
         neural_cost.register("Mystery", domain="acme")(lambda node: node.cost())
 
 
-@pytest.mark.parametrize(("body", "why"), [("return 12", "int where a Cost"), ("return node.nothing", "no attribute")])
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("return 12", "int where a Cost"),
+        ("return node.nothing", "no attribute"),
+        ("return node.cost(macs=-5)", "below 0"),
+        ("return node.cost(macs=0.5 * node.y.size)", "a fraction"),
+    ],
+)
 def test_a_rule_that_is_wrong_is_told_of(body, why, file):
     scope = {}
     exec(f"def rule(node):\n    {body}", scope)

@@ -79,3 +79,19 @@ def test_arithmetic_of_names(text, names, size):
 
 def test_names_are_put_in_for_others():
     assert in_symbols("a + 2*b", {"a": "open_0", "b": 5}) == "open_0 + 2 * 5"
+
+
+def test_an_axis_of_a_named_dimension_is_that_dimension_everywhere(tmp_path):
+    file = decoder(tmp_path)
+    report = neural_cost.analyze(file, dims={"q:0": 2, "seq": 3, "past": 5})
+    assert report.model.dims["batch"] == 2
+    assert "q:0" not in report.model.dims
+    assert report.totals == neural_cost.analyze(file, dims={"batch": 2, "seq": 3, "past": 5}).totals
+    with pytest.raises(neural_cost.DimensionError, match='"batch" was given as 2 and as 4'):
+        neural_cost.analyze(file, dims={"q:0": 2, "batch": 4})
+
+
+@pytest.mark.parametrize("option", [{"causal": "Half"}, {"data_dependent": "uper"}])
+def test_a_mistyped_choice_is_refused(option, tmp_path):
+    with pytest.raises(neural_cost.NeuralCostError, match="it is '"):
+        neural_cost.analyze(decoder(tmp_path), **option)

@@ -133,3 +133,21 @@ def test_roundings_in_a_row_are_one(tmp_path):
     for width in range(6, 40):
         pooled = (width - 2) // 2 + 1
         assert report.at(width=width).macs == 3 * ((pooled - 3) // 2 + 1)
+
+
+def test_a_graph_that_fits_no_small_size_has_no_range(tmp_path):
+    """It fits 13 alone: what is taken for the size does not fit, and no range is made up around that."""
+    rows = ", ".join("1" * 26)
+    text = f"g (float[words, 2] x) => (float[a, 2] y) <float[13, 2] w = {{{rows}}}> {{ y = Concat <axis = 1> (x, w) }}"
+    report = neural_cost.analyze(written(text, tmp_path))
+    assert not report.totals.complete
+    assert report.ranges == {}
+    assert report.at(words=13).complete
+
+
+def test_products_of_dequantized_tensors_are_told(tmp_path):
+    text = """g (uint8[2, 3] x, float[2, 3] z) => (float[2, 4] y, float[2, 4] v)
+        <int8[3, 4] w = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, float s = {0.5}> {
+        a = DequantizeLinear(x, s)  b = DequantizeLinear(w, s)  y = MatMul(a, b)  v = MatMul(z, b) }"""
+    (note,) = [each for each in neural_cost.analyze(written(text, tmp_path)).notes if "dequantized" in each]
+    assert note.startswith("1 products")
