@@ -34,7 +34,9 @@ def made(source: Source, steps: str, folder: Path) -> Source:
 
     They work on a copy: the quantizer writes a file of its own beside the model that it is given.
     """
-    source = replace(source, file=Path(shutil.copy2(source.file, folder)))
+    copies = folder / "copied"
+    copies.mkdir()
+    source = replace(source, file=Path(shutil.copy2(source.file, copies)))
     for step in steps.split(", "):
         target = folder / f"{source.name}_{step}.onnx"
         with quiet():

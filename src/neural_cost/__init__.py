@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.rules.registry import cost as register  # noqa: F401 - under its public name
     from neural_cost.exporters.export import export as export
     from neural_cost.exporters.record import Exported as Exported
+    from neural_cost.runtime.timing import Timing as Timing
+    from neural_cost.runtime.timing import benchmark as benchmark
     from neural_cost.runtime.verify import verify as verify
 
 __version__ = "0.1.0"
@@ -33,6 +35,8 @@ _HOMES = {
     "export": "exporters.export",
     "Exported": "exporters.record",
     "verify": "runtime.verify",
+    "benchmark": "runtime.timing",
+    "Timing": "runtime.timing",
 } | dict.fromkeys(
     (
         "NeuralCostError",
