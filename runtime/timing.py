@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from neural_cost.analyzer.errors import NeuralCostError
 from neural_cost.analyzer.record import Record
@@ -27,6 +27,15 @@ Timer: TypeAlias = Callable[[Call, int], float]  # runs a call so many times, an
 
 LEAST_SAMPLE_S = 50e-6  # what is shorter is called several times for one sample, as reading the clock costs time too
 WAITING = 1.1  # wall time over CPU time at one thread: above this, something else had the processor
+
+
+class Until(NamedTuple):
+    """When sampling stops: see `benchmark`."""
+
+    repeats: int | None
+    least: int
+    budget_s: float
+    precision: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +127,9 @@ def benchmark(
     before = _used()
     with paused():
         try:
-            stopped_by = _sample(fn, time_of, calls, samples, repeats, least, budget_s, precision)
+            stopped_by = _sample(
+                lambda: time_of(fn, calls) / calls, samples, Until(repeats, least, budget_s, precision)
+            )
         except KeyboardInterrupt:
             if not samples:
                 raise
@@ -173,33 +184,27 @@ def paused() -> Iterator[None]:
             gc.enable()
 
 
-def _sample(
-    fn: Call,
-    time_of: Timer,
-    calls: int,
-    samples: list[float],
-    repeats: int | None,
-    least: int,
-    budget_s: float,
-    precision: float,
-) -> StoppedBy:
+def _sample(time_of: Callable[[], float], samples: list[float], until: Until) -> StoppedBy:
     """Add samples until there is reason to stop. The interval is looked at each time that a fifth more are there."""
     start = time.perf_counter()
-    look = least
+    look = until.least
     while True:
-        samples.append(time_of(fn, calls) / calls)
-        if repeats is not None:
-            if len(samples) >= repeats:
+        samples.append(time_of())
+        if until.repeats is not None:
+            if len(samples) >= until.repeats:
                 return "repeats"
             continue
         if len(samples) >= look:
-            low, high = median_interval(samples)
-            middle = median(samples)
-            if max(high - middle, middle - low) <= precision * middle:
+            if _is_narrow(samples, until.precision):
                 return "interval"
             look = math.ceil(look * 1.2)
-        if time.perf_counter() - start >= budget_s:
+        if time.perf_counter() - start >= until.budget_s:
             return "budget"
+
+
+def _is_narrow(samples: Sequence[float], precision: float) -> bool:
+    (low, high), middle = median_interval(samples), median(samples)
+    return max(high - middle, middle - low) <= precision * middle
 
 
 def _calls_per_sample(fn: Call, time_of: Timer) -> int:
