@@ -1,0 +1,1 @@
+"""Which nodes of the file each kernel of a runtime's rewritten graph stands for."""
