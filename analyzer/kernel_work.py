@@ -1,0 +1,53 @@
+"""The work of a kernel that does what several nodes of the file say: what stays inside it is not moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from neural_cost.analyzer.node import Tensor, Unknown
+from neural_cost.analyzer.records import NodeRecord
+from neural_cost.analyzer.roofline import Work
+
+
+def kernel_work(nodes: Sequence[NodeRecord], needed: Iterable[str]) -> Work | None:
+    """FLOPs and bytes of one execution of all these nodes as one kernel; None where a node's cost is not known.
+
+    `needed` are tensors that others read, or that the model returns. The others that these nodes make are written
+    nowhere and read from nowhere, as far as each node counts them whole: what it counts in part is not known tensor
+    by tensor, and is taken off as if it were whole, but never below 0. So the bytes are a lower bound.
+    """
+    if any(node.source.cost is None for node in nodes):
+        return None
+    made = {tensor.name: tensor for node in nodes for tensor in node.outputs}
+    inner = {name for name in made if name not in set(needed)}
+    flops: dict[str, int] = {}
+    moved = 0
+    for node in nodes:
+        cost = node.source.cost
+        assert cost is not None
+        for kind, count in cost.flops_by_type.items():
+            flops[kind] = flops.get(kind, 0) + count
+        moved += max(0, cost.read_bytes - _bytes(node.inputs, made))
+        moved += max(0, cost.write_bytes - _bytes(node.outputs, inner))
+    return Work(flops, moved)
+
+
+def needed_outside(nodes: Sequence[NodeRecord], returned: Iterable[str]) -> dict[str, set[int]]:
+    """Places of the nodes that read each tensor, by its name; -1 stands for the one that the model was asked by."""
+    found: dict[str, set[int]] = {name: {-1} for name in returned}
+    for place, node in enumerate(nodes):
+        for tensor in node.inputs:
+            found.setdefault(tensor.name, set()).add(place)
+    return found
+
+
+def _bytes(tensors: Iterable[Tensor], among: Iterable[str]) -> int:
+    """Bytes of those tensors that are among these names, each once; those of unknown size are left out."""
+    names = set(among)
+    total = 0
+    for tensor in {tensor.name: tensor for tensor in tensors if tensor.name in names}.values():
+        try:
+            total += int(tensor.bytes)
+        except Unknown:
+            continue
+    return total
