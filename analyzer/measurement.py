@@ -24,7 +24,7 @@ class Measurement(Record):
         stopped_by: why sampling stopped; see `Timing`.
         profiled_s: median seconds of a run with a profile.
         kernels_s: seconds of all its kernels.
-        peak_bytes: the most that the runtime had asked for in its first run, weights apart; None where it does not tell.
+        peak_bytes: the most that the runtime had asked for in its first run, weights apart; None if not told.
         session_s: seconds that it took to load the model.
         notes: what makes the figures doubtful.
     """
@@ -142,23 +142,18 @@ class Mapping(Record):
     Attributes:
         time_share: of kernel time, what belongs to nodes of the file.
         inserted_share: of kernel time, what the runtime inserted: reorders, casts and copies.
+        unmapped_share: of kernel time, what nothing is known of.
         mac_share: of the file's MACs, what is in kernels that ran; None where the file's MACs are not known.
     """
 
     time_share: float | None
     inserted_share: float | None
+    unmapped_share: float | None
     mac_share: float | None
-
-    @property
-    def unmapped_share(self) -> float | None:
-        """Of kernel time, what nothing is known of."""
-        if self.time_share is None or self.inserted_share is None:
-            return None
-        return max(0.0, 1 - self.time_share - self.inserted_share)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return asdict(self) | {"unmapped_share": self.unmapped_share}
+        return asdict(self)
 
 
 def mapping(kernels: Sequence[Kernel], macs: int | None) -> Mapping:
@@ -168,6 +163,7 @@ def mapping(kernels: Sequence[Kernel], macs: int | None) -> Mapping:
     return Mapping(
         time_share=_rate(sum(kernel.seconds for kernel in kernels if kernel.mapped), whole),
         inserted_share=_rate(sum(kernel.seconds for kernel in kernels if kernel.inserted), whole),
+        unmapped_share=_rate(sum(each.seconds for each in kernels if not each.mapped and not each.inserted), whole),
         mac_share=None if macs is None else found / macs if macs else 1.0,
     )
 

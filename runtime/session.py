@@ -91,7 +91,6 @@ class Session:
         return dict(zip(names, self.handle.run(names, dict(feeds)), strict=True))
 
     def _values(self, feeds: Mapping[str, Array]) -> dict[str, Any]:
-        from onnxruntime import OrtValue
 
         device = _device_of(self.handle.get_providers()[0])
         types = {each.name: each.type for each in self.handle.get_inputs()}
@@ -174,9 +173,7 @@ def call(what: str, fn: Callable[[], Any]) -> Any:
         raise BackendError(f"{what} cannot be run by ONNX Runtime: {_short(error)}") from error
 
 
-def _settings(
-    options: SessionOptions, *, folder: Path | None, profile: Path | None, optimized: Path | None
-) -> Any:
+def _settings(options: SessionOptions, *, folder: Path | None, profile: Path | None, optimized: Path | None) -> Any:
     import onnxruntime
 
     if options.level not in LEVELS:

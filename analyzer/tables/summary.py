@@ -25,7 +25,7 @@ NAMES = {By.NODE: "node", By.OP: "operator", By.MODULE: "module", By.FUNCTION: "
 
 def summary(report: Report, view: View) -> list[Block]:
     """All that a table shows of a report."""
-    parts: list[Block] = [*_head(report.model), _totals(report.totals)]
+    parts: list[Block] = [*head(report.model), _totals(report.totals)]
     if (found := report.tokens) is not None:
         parts += tokens(found)
     if not view.quiet:
@@ -45,7 +45,7 @@ def _memory(report: Report, view: View) -> list[Block]:
     return memory(report.memory, best, report.fits())
 
 
-def _head(model: ModelInfo) -> list[Block]:
+def head(model: ModelInfo) -> list[Block]:
     opsets = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in model.opsets.items())
     lines = [Paragraph(f"{model.path}: {model.nodes} nodes, opset {opsets}", "title")]
     if model.assumed_dims:

@@ -72,9 +72,7 @@ def _after_fused(tensor: str, node: ExecutedNode, source: SourceGraph, found: Ma
         tensor = _after_sum(tensor, found[node.sums], source)
     if not node.activation or _made_by(tensor, source) == node.activation:
         return tensor
-    return next(
-        (reader.outputs[0] for reader in source.consumers[tensor] if reader.op_type == node.activation), tensor
-    )
+    return next((reader.outputs[0] for reader in source.consumers[tensor] if reader.op_type == node.activation), tensor)
 
 
 def _after_sum(tensor: str, added: str, source: SourceGraph) -> str:

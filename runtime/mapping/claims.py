@@ -81,7 +81,7 @@ class _Claims:
             self.by_node[each] = claim
             places.append(each.place)
         places.sort()
-        only_moves = node.is_layout or bool(targets) and stops.issuperset(targets)
+        only_moves = node.is_layout or (bool(targets) and stops.issuperset(targets))
         return claim if places or not only_moves else Claim(node, graph, inserted=True)
 
     def owner(self, claim: Claim, node: ExecutedNode) -> str:

@@ -46,7 +46,8 @@ def _main_node(node: ExecutedNode, target: str, source: SourceGraph) -> SourceNo
 
 def _pairs(one: str, other: str, source: SourceGraph, held: set[str]) -> Iterator[tuple[str, str]]:
     """Tensors before one, with those before the other; nothing where the two are not made in the same way."""
-    waiting, pairs = [(one, other)], []
+    waiting = [(one, other)]
+    pairs: list[tuple[str, str]] = []
     for first, second in waiting:
         if source.root(first) == source.root(second) or first in held:
             if source.root(first) != source.root(second):

@@ -16,7 +16,18 @@ import typer
 from neural_cost.analyzer.tables.view import By, Column, View
 from neural_cost.commands.export import HELP as TARGETS
 from neural_cost.commands.export import export
+from neural_cost.commands.profile import profile
+from neural_cost.devices import device_of
 from neural_cost.options import Sizes, check_view, dims_of, fail, run_rules, shapes_of, trips_of
+from neural_cost.render.forms import (
+    DebugOption,
+    Format,
+    FormatOption,
+    OutputOption,
+    QuietOption,
+    VerboseOption,
+    delimited,
+)
 from neural_cost.render.output import check, colour_wanted, write
 from neural_cost.render.progress import Progress
 from neural_cost.targets import onnx_file
@@ -29,6 +40,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
 app.command()(export)
+app.command()(profile)
 
 INTERRUPTED = 130  # what a shell reports after Ctrl-C
 
@@ -52,22 +64,6 @@ class Order(StrEnum):
 
     FILE = "file"
     BEST = "best"
-
-
-class Format(StrEnum):
-    """How a result is written."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-
-
-FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
-OutputOption = Annotated[Path | None, typer.Option(help="File to write to instead of stdout.", readable=False)]
-QuietOption = Annotated[bool, typer.Option("--quiet", help="The least: totals without rows, and no progress.")]
-VerboseOption = Annotated[bool, typer.Option("--verbose", help="All there is: every unknown, every source and note.")]
-DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 def _version(wanted: bool) -> None:
@@ -177,17 +173,6 @@ def main() -> None:
         fail(f"neural-cost failed ({error!r}): this is its own fault, please report it with what --debug adds.", 3)
 
 
-def _this_machine() -> Device | None:
-    """This CPU as a device; None where nothing is known of it, so that a bound is left out rather than the report."""
-    from neural_cost.analyzer.errors import DeviceError
-    from neural_cost.runtime.detect import local_device
-
-    try:
-        return local_device()
-    except DeviceError:
-        return None
-
-
 def _analyzed(
     target: Path,
     sizes: Sizes,
@@ -205,7 +190,7 @@ def _analyzed(
         target,
         sizes.dims,
         sizes.shapes,
-        device or _this_machine(),
+        device_of(device),
         trips=sizes.trips,
         data_dependent=data_dependent.value,
         causal=causal.value,
@@ -232,7 +217,7 @@ def _report_text(report: Report, found: Verification | None, form: Format, view:
     if found is not None and not view.quiet:
         typer.echo(str(found), err=True)
     by = view.by or By.NODE
-    return _delimited(form, rows(report.nodes, by, view.depth, view.sort)[: view.top], columns(by))
+    return delimited(form, rows(report.nodes, by, view.depth, view.sort)[: view.top], columns(by))
 
 
 def _report_data(report: Report, found: Verification | None, view: View) -> dict[str, Any]:
@@ -254,12 +239,6 @@ def _table(report: Report, found: Verification | None, view: View, *, colour: bo
     return to_text([*summary(report, view), *ran], colour=colour)
 
 
-def _delimited(form: Format, found: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
-    from neural_cost.render.delimited import to_csv, to_markdown
-
-    return (to_csv if form is Format.CSV else to_markdown)(found, names)
-
-
 def _devices_text(devices: Sequence[Device], form: Format, *, single: bool, notes: bool, colour: bool) -> str:
     from neural_cost.render.devices import COLUMNS, device_rows, device_table
 
@@ -268,4 +247,4 @@ def _devices_text(devices: Sequence[Device], form: Format, *, single: bool, note
         return json.dumps(records[0] if single else records, indent=1)
     if form is Format.TABLE:
         return device_table(devices, notes=notes, colour=colour)
-    return _delimited(form, device_rows(devices), COLUMNS)
+    return delimited(form, device_rows(devices), COLUMNS)

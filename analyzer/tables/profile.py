@@ -1,0 +1,174 @@
+"""A profile as blocks: how long a run took, against the bound; the kernels, and what of them is mapped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from neural_cost.analyzer.measurement import Kernel, Mapping, Measurement
+from neural_cost.analyzer.roofline import Bound
+from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
+from neural_cost.analyzer.tables.figures import UNKNOWN, count, seconds, share, size
+from neural_cost.analyzer.tables.summary import SHOWN_ROWS, head
+
+if TYPE_CHECKING:
+    from neural_cost.analyzer.report import Report
+
+COLUMNS = (
+    "name", "op_type", "graph", "nodes", "seconds", "share", "executions", "macs", "flops", "bytes", "flops_per_s",
+    "bytes_per_s", "bound_s", "efficiency", "inserted",
+)  # fmt: skip
+
+
+def profile_page(  # noqa: PLR0917
+    report: Report,
+    measurement: Measurement,
+    kernels: Sequence[Kernel],
+    mapping: Mapping,
+    bound: Bound | None,
+    top: int | None = None,
+    *,
+    quiet: bool = False,
+) -> list[Block]:
+    """All that a table shows of a profile; `quiet` leaves the kernels out."""
+    rows: list[Block] = [] if quiet else [_kernels(report, kernels, top or SHOWN_ROWS)]
+    return [
+        *head(report.model),
+        _whole(report, measurement, bound),
+        *_bound_notes(measurement, bound),
+        *rows,
+        Paragraph(""),
+        *_mapped(report, mapping, kernels),
+        *(Paragraph(note, "warning") for note in measurement.notes),
+    ]
+
+
+def kernel_rows(report: Report, kernels: Sequence[Kernel]) -> list[dict[str, Any]]:
+    """A row for each kernel, the slowest first; figures are those of all its executions in one run."""
+    whole = sum(kernel.seconds for kernel in kernels)
+    return [
+        {
+            **kernel.to_dict(),
+            "nodes": " + ".join(_named(report, place) for place in kernel.source_nodes),
+            "share": kernel.seconds / whole if whole else None,
+        }
+        for kernel in sorted(kernels, key=lambda kernel: -kernel.seconds)
+    ]
+
+
+def _whole(report: Report, measurement: Measurement, bound: Bound | None) -> Grid:
+    low, high = map(seconds, measurement.ci_s)
+    where = f"{measurement.backend} {measurement.version}, {measurement.provider}, {_threads(measurement)}"
+    lines = [
+        ("Time of a run", seconds(measurement.median_s), f"median, 95% of {low} to {high}; {where}"),
+        ("  fastest", seconds(measurement.min_s), f"of {measurement.samples:,}; stopped by {measurement.stopped_by}"),
+        ("  in kernels", seconds(measurement.kernels_s), "by a second session, with a profile"),
+        ("  profiled", seconds(measurement.profiled_s), f"a profile adds {measurement.profiling_overhead:.0%}"),
+        ("Loading", seconds(measurement.session_s), f"graph rewritten at level {measurement.level}"),
+        *_reached(report, measurement, bound),
+        *_memory(report, measurement),
+    ]
+    return Grid("", [Heading("", "name"), Heading(""), Heading("", "remark")], lines, headed=False)
+
+
+def _threads(measurement: Measurement) -> str:
+    if measurement.threads is None:
+        return "its own number of threads"
+    return f"{measurement.threads} thread{'' if measurement.threads == 1 else 's'}"
+
+
+def _reached(report: Report, measurement: Measurement, bound: Bound | None) -> list[tuple[str, str, str]]:
+    rate = report.totals.flops / measurement.median_s
+    least = "" if report.totals.complete else ">= "
+    lines = [("Reached", f"{least}{count(round(rate))}FLOP/s", "")]
+    if bound is not None and bound.floor_s is not None:
+        lines[0] = (*lines[0][:2], f"{bound.floor_s / measurement.min_s:.1%} of what {bound.device} can do at best")
+    return lines
+
+
+def _memory(report: Report, measurement: Measurement) -> list[tuple[str, str, str]]:
+    if measurement.peak_bytes is None:
+        return []
+    low, high = report.memory.peak_lower_bytes, report.memory.peak_upper_bytes
+    static = UNKNOWN if low is None else f"{size(low)} to {size(high)}"
+    return [("Activations asked for", size(measurement.peak_bytes), f"in the first run; the analysis says {static}")]
+
+
+def _bound_notes(measurement: Measurement, bound: Bound | None) -> list[Block]:
+    if bound is None:
+        return []
+    named = (("floor", bound.floor_s), ("fused", bound.fused_s), ("per op", bound.per_op_s))
+    found = ", ".join(f"{name} {seconds(value)}" for name, value in named)
+    missing = f"; left out: {', '.join(bound.missing)}" if bound.missing else ""
+    lines: list[Block] = [Paragraph(f"No faster on {bound.device} ({bound.kind}) than: {found}{missing}")]
+    lines += [Paragraph(f"  {note}", "quiet") for note in bound.notes]
+    if bound.floor_s is not None and measurement.min_s < bound.floor_s:
+        lines.append(
+            Paragraph("bound violated: it ran faster than the floor, so the device's figures are too low", "alarm")
+        )
+    return lines
+
+
+def _kernels(report: Report, kernels: Sequence[Kernel], top: int) -> Grid:
+    rows = kernel_rows(report, kernels)
+    shown = rows[:top]
+    of = "" if len(shown) == len(rows) else f", {len(shown)} of {len(rows)}"
+    repeated = any(row["executions"] != 1 for row in shown)
+    bounded = any(row["bound_s"] is not None for row in shown)
+    headings = [
+        Heading("nodes of the file", "name"),
+        Heading("kernel", "name", drop=3),
+        *([Heading("runs", drop=2)] if repeated else []),
+        Heading("time"),
+        Heading("of kernels"),
+        Heading("FLOP/s"),
+        Heading("B/s", drop=4),
+        *([Heading("bound", drop=1), Heading("of bound")] if bounded else []),
+    ]
+    lines = [
+        [
+            _what(row),
+            row["op_type"],
+            *([f"{row['executions']:,}"] if repeated else []),
+            seconds(row["seconds"]),
+            share(row["share"], 1.0),
+            _rate(row["flops_per_s"]),
+            _rate(row["bytes_per_s"]),
+            *([_or_dash(row["bound_s"], seconds), _or_dash(row["efficiency"], "{:.1%}".format)] if bounded else []),
+        ]
+        for row in shown
+    ]
+    alarms = [place for place, row in enumerate(shown) if (row["efficiency"] or 0) > 1]
+    return Grid(f"Kernels by time{of}", headings, lines, alarms=alarms)
+
+
+def _what(row: dict[str, Any]) -> str:
+    if row["nodes"]:
+        return str(row["nodes"])
+    return "(inserted)" if row["inserted"] else "(not known)"
+
+
+def _named(report: Report, place: int) -> str:
+    node = report.nodes[place]
+    return node.name or f"{node.op_type} {node.index}"
+
+
+def _rate(value: float | None) -> str:
+    return "-" if not value else count(round(value))
+
+
+def _or_dash(value: float | None, shown: Any) -> str:
+    return "-" if value is None else str(shown(value))
+
+
+def _mapped(report: Report, mapping: Mapping, kernels: Sequence[Kernel]) -> list[Block]:
+    macs = UNKNOWN if mapping.mac_share is None else f"{mapping.mac_share:.1%}"
+    inserted = sum(kernel.inserted for kernel in kernels)
+    line = (
+        f"Mapped to nodes of the file: {share(mapping.time_share, 1.0)} of kernel time, {macs} of MACs; "
+        f"{share(mapping.inserted_share, 1.0)} of kernel time is layout and type conversion that "
+        f"{inserted} kernels do and the file does not ask for"
+    )
+    unknown = mapping.unmapped_share
+    more = [Paragraph(f"Not mapped: {unknown:.1%} of kernel time", "warning")] if unknown else []
+    return [Paragraph(line), *more]

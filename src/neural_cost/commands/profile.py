@@ -1,0 +1,91 @@
+"""`neural-cost profile TARGET`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from neural_cost.commands.export import HELP as TARGETS
+from neural_cost.options import Sizes, dims_of, shapes_of, trips_of
+from neural_cost.render.forms import DebugOption, Format, FormatOption, OutputOption, QuietOption, delimited
+from neural_cost.render.output import check, colour_wanted, write
+from neural_cost.render.progress import Progress
+from neural_cost.targets import onnx_file
+
+if TYPE_CHECKING:
+    from neural_cost.runtime.profile import Profile
+
+LEVELS = ("disable", "basic", "extended", "all")
+
+
+def profile(  # noqa: PLR0917 - typer turns each into an option
+    target: Annotated[str, typer.Argument(help=f"An .onnx file, {TARGETS}")],
+    dim: Annotated[list[str] | None, typer.Option(help="NAME=SIZE or INPUT:AXIS=SIZE; repeatable.")] = None,
+    shape: Annotated[list[str] | None, typer.Option(help="INPUT=8x3x224x224; repeatable.")] = None,
+    trips: Annotated[list[str] | None, typer.Option(help="LOOP=N: how often a Loop's body runs; repeatable.")] = None,
+    inputs: Annotated[Path | None, typer.Option(help="An .npz file of inputs, by name; else made up.")] = None,
+    provider: Annotated[
+        str, typer.Option(help="What it runs on: cpu, cuda, tensorrt, coreml, dml, openvino...")
+    ] = "cpu",
+    threads: Annotated[int | None, typer.Option(help="Threads of an operator; ONNX Runtime's choice.", min=1)] = None,
+    opt_level: Annotated[str, typer.Option(help=f"How far the graph is rewritten: {', '.join(LEVELS)}.")] = "all",
+    device: Annotated[str | None, typer.Option(help="Device to bound the time on; by default this CPU.")] = None,
+    budget: Annotated[float, typer.Option(help="Seconds for timing; as many again for the profile.", min=0)] = 5.0,
+    trace: Annotated[
+        Path | None, typer.Option(help="A file for Perfetto or Chrome's tracing page.", readable=False)
+    ] = None,
+    top: Annotated[int | None, typer.Option(help="How many kernels; 10 in a table, else all.", min=1)] = None,
+    form: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+    quiet: QuietOption = False,
+    _debug: DebugOption = False,
+) -> None:
+    """Run a model in ONNX Runtime: what it takes, kernel by kernel, against what it could."""
+    if opt_level not in LEVELS:
+        raise typer.BadParameter(f'there is no --opt-level "{opt_level}": choose one of {", ".join(LEVELS)}.')
+    check(output, Path(target), inputs)
+    check(trace, Path(target), inputs)
+    if output is not None and output == trace:
+        raise typer.BadParameter("--output and --trace are the same file.")
+    sizes = Sizes(dims_of(dim), shapes_of(shape), trips_of(trips))
+    with Progress(quiet=quiet) as progress:
+        from neural_cost.devices import device_of
+        from neural_cost.runtime.inputs import load_inputs
+        from neural_cost.runtime.profile import profile as run
+
+        arrays = None if inputs is None else load_inputs(inputs)
+        found = run(
+            onnx_file(target, progress),
+            sizes.dims,
+            sizes.shapes,
+            device_of(device, provider=provider, threads=threads),
+            inputs=arrays,
+            provider=provider,
+            threads=threads,
+            level=opt_level,
+            budget_s=budget,
+            trips=sizes.trips,
+            progress=progress,
+        )
+    if trace is not None:
+        from neural_cost.runtime.trace import chrome_trace
+
+        write(json.dumps(chrome_trace(found)), trace)
+    write(_text(found, form, top, quiet=quiet, colour=colour_wanted(output)), output)
+
+
+def _text(found: Profile, form: Format, top: int | None, *, quiet: bool, colour: bool) -> str:
+    from neural_cost.analyzer.tables.profile import COLUMNS, kernel_rows, profile_page
+    from neural_cost.analyzer.tables.text import to_text
+
+    if form is Format.JSON:
+        return json.dumps(found.to_dict(), indent=1)
+    if form is Format.TABLE:
+        page = profile_page(
+            found.report, found.measurement, found.kernels, found.mapping, found.bound, top, quiet=quiet
+        )
+        return to_text(page, colour=colour)
+    return delimited(form, kernel_rows(found.report, found.kernels)[:top], COLUMNS)

@@ -1,0 +1,34 @@
+"""Which device a command bounds the time on: the one that was named, or this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from neural_cost.analyzer.device import Device
+
+
+def device_of(name: str | None, *, provider: str = "cpu", threads: int | None = None) -> Device | None:
+    """The named device, or this CPU where the work runs there; None where nothing is known.
+
+    `threads` are those that the work gets: fewer reach less than the whole machine can do, so its figures stay a bound.
+
+    Raises:
+        DeviceError: no device of that name is known.
+    """
+    from neural_cost.analyzer.device_table import find_device
+
+    if name is not None:
+        return find_device(name)
+    return this_machine() if provider.lower() in ("cpu", "cpuexecutionprovider") else None
+
+
+def this_machine() -> Device | None:
+    """This CPU; None where nothing is known of it, so that a bound is left out rather than the report."""
+    from neural_cost.analyzer.errors import DeviceError
+    from neural_cost.runtime.detect import local_device
+
+    try:
+        return local_device()
+    except DeviceError:
+        return None
