@@ -46,6 +46,7 @@ def _memory(report: Report, view: View) -> list[Block]:
 
 
 def head(model: ModelInfo) -> list[Block]:
+    """The model, and the sizes that its figures are for."""
     opsets = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in model.opsets.items())
     lines = [Paragraph(f"{model.path}: {model.nodes} nodes, opset {opsets}", "title")]
     if model.assumed_dims:

@@ -77,7 +77,9 @@ class _Claims:
         targets = [self.found[name] for name in node.outputs if name in self.found]
         places: list[int] = []
         claim = Claim(node, graph, places)
-        for each in self._slice(targets, stops, constants=not node.inputs):
+        makers = [self.source.producers[name] for name in targets if name in self.source.producers]
+        runs_constants = bool(makers) and all(each.constant for each in makers)
+        for each in self._slice(targets, stops, constants=runs_constants):
             self.by_node[each] = claim
             places.append(each.place)
         places.sort()

@@ -27,15 +27,13 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
     shape: Annotated[list[str] | None, typer.Option(help="INPUT=8x3x224x224; repeatable.")] = None,
     trips: Annotated[list[str] | None, typer.Option(help="LOOP=N: how often a Loop's body runs; repeatable.")] = None,
     inputs: Annotated[Path | None, typer.Option(help="An .npz file of inputs, by name; else made up.")] = None,
-    provider: Annotated[
-        str, typer.Option(help="What it runs on: cpu, cuda, tensorrt, coreml, dml, openvino...")
-    ] = "cpu",
+    provider: Annotated[str, typer.Option(help="What it runs on: cpu, cuda, tensorrt, coreml...")] = "cpu",
     threads: Annotated[int | None, typer.Option(help="Threads of an operator; ONNX Runtime's choice.", min=1)] = None,
     opt_level: Annotated[str, typer.Option(help=f"How far the graph is rewritten: {', '.join(LEVELS)}.")] = "all",
     device: Annotated[str | None, typer.Option(help="Device to bound the time on; by default this CPU.")] = None,
     budget: Annotated[float, typer.Option(help="Seconds for timing; as many again for the profile.", min=0)] = 5.0,
     trace: Annotated[
-        Path | None, typer.Option(help="A file for Perfetto or Chrome's tracing page.", readable=False)
+        Path | None, typer.Option(help="A trace for Perfetto or Chrome, to write.", readable=False)
     ] = None,
     top: Annotated[int | None, typer.Option(help="How many kernels; 10 in a table, else all.", min=1)] = None,
     form: FormatOption = Format.TABLE,
