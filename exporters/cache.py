@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from neural_cost.analyzer.user_folder import user_folder
 from neural_cost.exporters.protocol import Request
 
 LARGEST = 8 << 30  # bytes that the cache may hold; what was not used for longest goes first
@@ -21,9 +22,7 @@ PACKAGES = ("onnx", "onnx-ir", "torch", "onnxscript", "tensorflow", "keras", "tf
 
 def folder() -> Path:
     """Where exports are kept."""
-    own = os.environ.get("NEURAL_COST_CACHE")
-    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return (Path(own) if own else user / "neural-cost") / "exports"
+    return user_folder() / "exports"
 
 
 def cached(name: str, content: bytes, request: Request, write: Callable[[Path], object]) -> Path:

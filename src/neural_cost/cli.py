@@ -16,6 +16,7 @@ import typer
 from neural_cost.analyzer.tables.view import By, Column, View
 from neural_cost.commands.export import HELP as TARGETS
 from neural_cost.commands.export import export
+from neural_cost.commands.hardware import hardware
 from neural_cost.commands.profile import profile
 from neural_cost.devices import device_of
 from neural_cost.options import Sizes, check_view, dims_of, fail, run_rules, shapes_of, trips_of
@@ -41,6 +42,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 
 app.command()(export)
 app.command()(profile)
+app.command()(hardware)
 
 INTERRUPTED = 130  # what a shell reports after Ctrl-C
 
@@ -138,26 +140,6 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
         raise typer.Exit(1)
 
 
-@app.command()
-def hardware(
-    all_: Annotated[bool, typer.Option("--list", help="Every device whose datasheet is known.")] = False,
-    form: FormatOption = Format.TABLE,
-    output: OutputOption = None,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    _debug: DebugOption = False,
-) -> None:
-    """Show this machine's CPU as a device, or all devices of the table."""
-    from neural_cost.analyzer.device_table import list_devices
-    from neural_cost.runtime.detect import local_device
-
-    check_view(View(quiet=quiet, verbose=verbose), form, sorted_=False)
-    check(output)
-    devices = list_devices() if all_ else [local_device()]
-    notes = verbose or not (all_ or quiet)
-    write(_devices_text(devices, form, single=not all_, notes=notes, colour=colour_wanted(output)), output)
-
-
 def main() -> None:
     """Run the command; what escapes that is not meant for the user is a fault of this program, and is said to be."""
     from neural_cost.analyzer.errors import NeuralCostError
@@ -237,14 +219,3 @@ def _table(report: Report, found: Verification | None, view: View, *, colour: bo
 
     ran = [] if found is None else [Paragraph(line) for line in str(found).splitlines()]
     return to_text([*summary(report, view), *ran], colour=colour)
-
-
-def _devices_text(devices: Sequence[Device], form: Format, *, single: bool, notes: bool, colour: bool) -> str:
-    from neural_cost.render.devices import COLUMNS, device_rows, device_table
-
-    if form is Format.JSON:
-        records = [device.to_dict() for device in devices]
-        return json.dumps(records[0] if single else records, indent=1)
-    if form is Format.TABLE:
-        return device_table(devices, notes=notes, colour=colour)
-    return delimited(form, device_rows(devices), COLUMNS)

@@ -20,14 +20,17 @@ def device_of(name: str | None, *, provider: str = "cpu", threads: int | None = 
 
     if name is not None:
         return find_device(name)
-    return this_machine() if provider.lower() in ("cpu", "cpuexecutionprovider") else None
+    return this_machine(threads) if provider.lower() in ("cpu", "cpuexecutionprovider") else None
 
 
-def this_machine() -> Device | None:
-    """This CPU; None where nothing is known of it, so that a bound is left out rather than the report."""
+def this_machine(threads: int | None = None) -> Device | None:
+    """This CPU, as it was measured, or else by its datasheet; None where nothing is known of it."""
     from neural_cost.analyzer.errors import DeviceError
+    from neural_cost.runtime.calibrate.store import stored
     from neural_cost.runtime.detect import local_device
 
+    if (measured := stored()) is not None:
+        return measured.device(threads)
     try:
         return local_device()
     except DeviceError:

@@ -1,4 +1,4 @@
-"""Mapping on what exporters and quantizers write: the five families of three frameworks, transformers, quantized models."""
+"""Mapping on what exporters and quantizers write: five families in three frameworks, transformers, quantized models."""
 
 from __future__ import annotations
 

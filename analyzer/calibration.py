@@ -1,0 +1,133 @@
+"""Calibration: rates that were measured on one machine, and the device that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+from neural_cost.analyzer.device import Device
+from neural_cost.analyzer.record import Record
+
+VERSION = 1  # of the file that it is kept in
+NOISY = 0.1  # of a rate: where samples or repeats differ by more, the machine is said to be noisy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """One point of a curve.
+
+    Attributes:
+        what: a compute type, or "bandwidth".
+        threads: that worked at once.
+        size: of a compute type, n of a product of two n x n matrices; of bandwidth, bytes of the working set.
+        per_s: FLOP/s or bytes/s, the best of all samples.
+        spread: how much longer the median sample took than the best, as a part of the best.
+    """
+
+    what: str
+    threads: int
+    size: int
+    per_s: float
+    spread: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration(Record):
+    """What was measured on a machine.
+
+    Attributes:
+        machine: what it is: name, cores, threads, architecture.
+        date: when, in UTC, as ISO 8601.
+        versions: of what measured.
+        rates: points of all curves.
+        dispatch_s: seconds that a kernel of ONNX Runtime takes which does nothing.
+        memory_bytes: of the machine; None where it does not tell.
+        left_out: types that ONNX Runtime cannot compute here, each with the reason.
+        notes: what makes the figures doubtful.
+    """
+
+    machine: Mapping[str, Any]
+    date: str
+    versions: Mapping[str, str]
+    rates: tuple[Rate, ...]
+    dispatch_s: float
+    memory_bytes: int | None = None
+    left_out: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def threads(self) -> int:
+        """The most threads that it was measured with."""
+        return max(rate.threads for rate in self.rates)
+
+    @property
+    def types(self) -> list[str]:
+        """Compute types that have a rate."""
+        return list(dict.fromkeys(rate.what for rate in self.rates if rate.what != "bandwidth"))
+
+    @property
+    def noise(self) -> float:
+        """The median spread: how far the samples of a point lie from the best of them."""
+        return median(rate.spread for rate in self.rates)
+
+    def curve(self, what: str, threads: int) -> list[Rate]:
+        """Points of one curve by size."""
+        return sorted((r for r in self.rates if (r.what, r.threads) == (what, threads)), key=lambda rate: rate.size)
+
+    def device(self, threads: int | None = None) -> Device:
+        """The machine with so many threads as a device of kind "measured"; by default with all.
+
+        A number of threads that was not measured gets that many times what one thread reaches, or what all reach if
+        that is less: no fewer threads can do more.
+        """
+        wanted = self.threads if threads is None else min(threads, self.threads)
+        peaks = {kind: self._most(kind, wanted) for kind in self.types}
+        return Device(
+            name=f"{self.machine['name']} ({wanted} thread{'' if wanted == 1 else 's'})",
+            kind="measured",
+            vendor=str(self.machine.get("vendor", "")),
+            type="cpu",
+            peaks={kind: peak for kind, peak in peaks.items() if peak is not None},
+            bandwidth_curve=tuple(self._bandwidths(wanted)),
+            memory_bytes=self.memory_bytes,
+            source=f"measured on {self.date[:10]} with onnxruntime {self.versions.get('onnxruntime', '?')}",
+            confidence="medium" if self.noise > NOISY else "high",
+            notes=self.notes,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, from which `from_dict` makes it again."""
+        lists = {"rates": [asdict(rate) for rate in self.rates], "notes": list(self.notes)}
+        return {"version": VERSION} | asdict(self) | lists
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Calibration:
+        """Read what `to_dict` wrote.
+
+        Raises:
+            ValueError: it is of another version.
+            KeyError, TypeError: it is no calibration.
+        """
+        if data.get("version") != VERSION:
+            raise ValueError(f"it is of version {data.get('version')}, and {VERSION} is wanted")
+        fields = {name: value for name, value in data.items() if name != "version"}
+        rates = tuple(Rate(**rate) for rate in data["rates"])
+        return cls(**{**fields, "rates": rates, "notes": tuple(data["notes"])})
+
+    def _most(self, what: str, threads: int) -> float | None:
+        """The best rate over sizes."""
+        return max((rate for _, rate in self._points(what, threads)), default=None)
+
+    def _points(self, what: str, threads: int) -> Iterable[tuple[int, float]]:
+        one, all_ = self.curve(what, 1), self.curve(what, self.threads)
+        if threads in (1, self.threads):
+            return [(rate.size, rate.per_s) for rate in (one if threads == 1 else all_)]
+        most = {rate.size: rate.per_s for rate in all_}
+        return [(rate.size, min(threads * rate.per_s, most.get(rate.size, threads * rate.per_s))) for rate in one]
+
+    def _bandwidths(self, threads: int) -> list[tuple[int, float]]:
+        """The curve, made never to rise: a larger working set is not faster."""
+        points: Sequence[tuple[int, float]] = list(self._points("bandwidth", threads))
+        return [(size, max(rate for _, rate in points[place:])) for place, (size, _) in enumerate(points)]

@@ -1,0 +1,51 @@
+"""Calibrations are kept per machine, as JSON in the user's cache folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from neural_cost.analyzer.calibration import Calibration
+from neural_cost.analyzer.user_folder import user_folder
+from neural_cost.runtime.calibrate.calibrate import identity
+from neural_cost.runtime.detect import detect_cpu
+
+
+def stored(machine: Mapping[str, Any] | None = None) -> Calibration | None:
+    """The calibration of a machine, by default this one; None where there is none that can be read."""
+    wanted = machine or identity(detect_cpu())
+    try:
+        found = Calibration.from_dict(json.loads(file_of(wanted).read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found if dict(found.machine) == dict(wanted) and found.rates else None
+
+
+def store(calibration: Calibration) -> Path:
+    """Keep a calibration, in place of the one before; the file is whole or not there.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    file = file_of(calibration.machine)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=file.parent, suffix=".json")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            json.dump(calibration.to_dict(), stream, indent=1)
+        Path(temporary).replace(file)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return file
+
+
+def file_of(machine: Mapping[str, Any]) -> Path:
+    """Where the calibration of a machine is kept."""
+    key = hashlib.sha256(json.dumps(dict(machine), sort_keys=True).encode()).hexdigest()[:16]
+    return user_folder() / "calibrations" / f"{key}.json"

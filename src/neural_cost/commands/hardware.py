@@ -1,0 +1,102 @@
+"""`neural-cost hardware`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from neural_cost.analyzer.tables.view import View
+from neural_cost.options import check_view
+from neural_cost.render.forms import (
+    DebugOption,
+    Format,
+    FormatOption,
+    OutputOption,
+    QuietOption,
+    VerboseOption,
+    delimited,
+)
+from neural_cost.render.output import check, colour_wanted, write
+from neural_cost.render.progress import Progress
+
+if TYPE_CHECKING:
+    from neural_cost.analyzer.calibration import Calibration
+    from neural_cost.analyzer.device import Device
+    from neural_cost.runtime.detect import Detection
+
+
+def hardware(  # noqa: PLR0917 - typer turns each into an option
+    all_: Annotated[bool, typer.Option("--list", help="Every device whose datasheet is known.")] = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Measure this machine, in about 25 s; bounds then use what was measured.")
+    ] = False,
+    form: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    _debug: DebugOption = False,
+) -> None:
+    """Show this machine, by its datasheet and as it was measured; or all devices of the table."""
+    if all_ and calibrate:
+        raise typer.BadParameter("--list and --calibrate exclude each other.")
+    check_view(View(quiet=quiet, verbose=verbose), form, sorted_=False)
+    check(output)
+    if all_:
+        from neural_cost.analyzer.device_table import list_devices
+
+        write(_devices(list_devices(), form, notes=verbose, colour=colour_wanted(output)), output)
+        return
+    from neural_cost.runtime.detect import detect
+
+    found = detect()
+    measured = _measured(quiet=quiet) if calibrate else _stored()
+    write(_machine(found, measured, form, quiet=quiet, colour=colour_wanted(output)), output)
+
+
+def _measured(*, quiet: bool) -> Calibration:
+    from neural_cost.runtime.calibrate.calibrate import calibrate
+    from neural_cost.runtime.calibrate.store import store
+
+    with Progress(quiet=quiet) as progress:
+        found = calibrate(progress=progress)
+    try:
+        store(found)
+    except OSError as error:
+        typer.echo(f"The calibration could not be kept ({error}); bounds go on using the datasheet.", err=True)
+    return found
+
+
+def _stored() -> Calibration | None:
+    from neural_cost.runtime.calibrate.store import stored
+
+    return stored()
+
+
+def _machine(found: Detection, measured: Calibration | None, form: Format, *, quiet: bool, colour: bool) -> str:
+    from neural_cost.analyzer.tables.calibration import COLUMNS, calibration_page, rate_rows
+    from neural_cost.analyzer.tables.text import to_text
+    from neural_cost.render.devices import device_blocks
+
+    devices = found.devices + ([] if measured is None else [measured.device(1), measured.device()])
+    if form is Format.JSON:
+        told = found.to_dict() | {"calibration": None if measured is None else measured.to_dict()}
+        return json.dumps(told | {"devices": [device.to_dict() for device in devices]}, indent=1)
+    if form is Format.TABLE:
+        page = [*found.page(), *device_blocks(found.devices, notes=not quiet)]
+        return to_text([*page, *calibration_page(measured, quiet=quiet)], colour=colour)
+    if measured is not None:
+        return delimited(form, rate_rows(measured), COLUMNS)
+    return _devices(devices, form, notes=False, colour=False)
+
+
+def _devices(devices: Sequence[Device], form: Format, *, notes: bool, colour: bool) -> str:
+    from neural_cost.render.devices import COLUMNS, device_rows, device_table
+
+    if form is Format.JSON:
+        return json.dumps([device.to_dict() for device in devices], indent=1)
+    if form is Format.TABLE:
+        return device_table(devices, notes=notes, colour=colour)
+    return delimited(form, device_rows(devices), COLUMNS)
