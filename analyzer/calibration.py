@@ -110,6 +110,8 @@ class Calibration(Record):
             ValueError: it is of another version.
             KeyError, TypeError: it is no calibration.
         """
+        if not isinstance(data, Mapping):
+            raise TypeError("it is no object")
         if data.get("version") != VERSION:
             raise ValueError(f"it is of version {data.get('version')}, and {VERSION} is wanted")
         fields = {name: value for name, value in data.items() if name != "version"}

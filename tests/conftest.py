@@ -20,3 +20,10 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Exported
     """Export of a small transformer by the older exporter, by name."""
     folder = tmp_path_factory.mktemp("traced")
     return cache(lambda name: export_by_trace(name, folder))
+
+
+@pytest.fixture(autouse=True)
+def no_calibration(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Tests see no calibration of the machine that they run on: a bound would depend on it."""
+    folder = tmp_path_factory.getbasetemp() / "no_calibrations"
+    monkeypatch.setattr("neural_cost.runtime.calibrate.store.FOLDER", folder)

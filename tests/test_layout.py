@@ -27,6 +27,8 @@ def tree(tmp_path):
         "exporters",
         "models",
         "runtime",
+        "runtime/calibrate",
+        "runtime/mapping",
     ):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "__init__.py").touch()

@@ -15,6 +15,8 @@ from neural_cost.analyzer.user_folder import user_folder
 from neural_cost.runtime.calibrate.calibrate import identity
 from neural_cost.runtime.detect import detect_cpu
 
+FOLDER: Path | None = None  # in place of the user's own
+
 
 def stored(machine: Mapping[str, Any] | None = None) -> Calibration | None:
     """The calibration of a machine, by default this one; None where there is none that can be read."""
@@ -48,4 +50,4 @@ def store(calibration: Calibration) -> Path:
 def file_of(machine: Mapping[str, Any]) -> Path:
     """Where the calibration of a machine is kept."""
     key = hashlib.sha256(json.dumps(dict(machine), sort_keys=True).encode()).hexdigest()[:16]
-    return user_folder() / "calibrations" / f"{key}.json"
+    return (FOLDER or user_folder() / "calibrations") / f"{key}.json"

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.rules.registry import cost as register  # noqa: F401 - under its public name
     from neural_cost.exporters.export import export as export
     from neural_cost.exporters.record import Exported as Exported
+    from neural_cost.runtime.calibrate.calibrate import calibrate as calibrate
+    from neural_cost.runtime.detect import detect_hardware as detect_hardware
     from neural_cost.runtime.profile import Profile as Profile
     from neural_cost.runtime.profile import profile as profile
     from neural_cost.runtime.timing import Timing as Timing
@@ -37,6 +39,8 @@ _HOMES = {
     "export": "exporters.export",
     "Exported": "exporters.record",
     "verify": "runtime.verify",
+    "calibrate": "runtime.calibrate.calibrate",
+    "detect_hardware": "runtime.detect",
     "profile": "runtime.profile",
     "Profile": "runtime.profile",
     "benchmark": "runtime.timing",

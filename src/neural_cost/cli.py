@@ -6,7 +6,6 @@ import atexit
 import gc
 import json
 import sys
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,7 +33,6 @@ from neural_cost.render.progress import Progress
 from neural_cost.targets import onnx_file
 
 if TYPE_CHECKING:
-    from neural_cost.analyzer.device import Device
     from neural_cost.analyzer.report import Report
     from neural_cost.runtime.verify import Verification
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 def hardware(  # noqa: PLR0917 - typer turns each into an option
     all_: Annotated[bool, typer.Option("--list", help="Every device whose datasheet is known.")] = False,
     calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="Measure this machine, in about 25 s; bounds then use what was measured.")
+        bool,
+        typer.Option("--calibrate", help="Measure this machine, in about 25 s; bounds then use it."),
     ] = False,
     form: FormatOption = Format.TABLE,
     output: OutputOption = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from neural_cost.analyzer.tables.blocks import Grid, Heading, Paragraph
+from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
 from neural_cost.analyzer.tables.text import to_text
 
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ def device_rows(devices: Sequence[Device]) -> list[dict[str, Any]]:
 
 
 def device_table(devices: Sequence[Device], *, notes: bool, colour: bool) -> str:
+    """The blocks as text."""
+    return to_text(device_blocks(devices, notes=notes), colour=colour)
+
+
+def device_blocks(devices: Sequence[Device], *, notes: bool) -> list[Block]:
     """The devices in TFLOP/s and GB/s; a dash where there is no figure. `notes` adds sources and what to know."""
     used = [kind for kind in TYPES if any(kind in device.peaks for device in devices)]
     lines = [
@@ -42,7 +47,7 @@ def device_table(devices: Sequence[Device], *, notes: bool, colour: bool) -> str
     rare_first = [Heading(kind, drop=TYPES.index(kind)) for kind in used]
     headings = [Heading("device", "name"), *rare_first, Heading("GB/s"), Heading("GiB", drop=1)]
     grid = Grid("Peak TFLOP/s by type, datasheet", headings, lines)
-    return to_text([grid, *(remark for device in devices if notes for remark in _remarks(device))], colour=colour)
+    return [grid, *(remark for device in devices if notes for remark in _remarks(device))]
 
 
 def _remarks(device: Device) -> list[Paragraph]:
