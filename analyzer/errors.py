@@ -6,6 +6,7 @@ NeuralCostError
 ├── ExportError         a framework's model could not be turned into ONNX
 │   └── ParityError     the file that was exported does not compute what the model does
 ├── BackendError        an extra is missing, or a provider is not available
+│   └── InputError      what a model is to be run on cannot be read or does not fit it
 ├── DeviceError         no such device in the table, or a device without the figure asked for
 └── BudgetExceeded      a model costs more than it may
 
@@ -49,6 +50,12 @@ class ParityError(ExportError):
 
 class BackendError(NeuralCostError):
     """A backend is missing or cannot run the model."""
+
+
+class InputError(BackendError):
+    """Inputs that were given for a run cannot be read, or do not fit the model."""
+
+    exit_code = 2
 
 
 class DeviceError(NeuralCostError):

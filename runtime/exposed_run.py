@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from neural_cost.analyzer.errors import BackendError
+from neural_cost.analyzer.errors import BackendError, InputError
 from neural_cost.runtime.inputs import Array, random_input
 
 TRIPS = "neural_cost_trips_of_"  # an output of each Loop, which piles up the numbers of its iterations
@@ -73,7 +73,7 @@ def _feeds(
     wanted = [value for value in model.graph.input if value.name not in held]
     unknown = [name for name in inputs if name not in {value.name for value in model.graph.input}]
     if unknown:
-        raise BackendError(f'the model has no input "{unknown[0]}"; it has: {", ".join(v.name for v in wanted)}.')
+        raise InputError(f'the model has no input "{unknown[0]}"; it has: {", ".join(v.name for v in wanted)}.')
     feeds = {}
     for value in wanted:
         if not value.type.HasField("tensor_type"):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import onnx
 
-from neural_cost.analyzer.errors import BackendError, listed, quoted
+from neural_cost.analyzer.errors import BackendError, InputError, listed, quoted
 from neural_cost.analyzer.node import Tensor, Unknown
 from neural_cost.analyzer.report import Report
 from neural_cost.runtime.inputs import Array, random_input
@@ -25,13 +25,14 @@ def make_feeds(report: Report, given: Mapping[str, Array] | None = None) -> dict
     """An array for every input of a report's model; those that are given are checked and taken.
 
     Raises:
-        BackendError: an array has no input or does not fit it, or an input cannot be made up.
+        InputError: an array has no input, or does not fit it.
+        BackendError: an input cannot be made up.
     """
     tensors = {tensor.name: tensor for tensor in report.opened.ends.inputs}
     given = given or {}
     unknown = [name for name in given if name not in tensors]
     if unknown:
-        raise BackendError(f"the model has no input {quoted(unknown[0])}; it has: {listed(tensors)}.")
+        raise InputError(f"the model has no input {quoted(unknown[0])}; it has: {listed(tensors)}.")
     ranges = index_ranges(report)
     return {
         name: _checked(tensor, given[name]) if name in given else _made_up(tensor, ranges.get(name))
@@ -85,10 +86,10 @@ def _made_up(tensor: Tensor, rows: int | None) -> Array:
 def _checked(tensor: Tensor, array: Array) -> Array:
     wanted = [int(size) for size in tensor.shape]
     if list(array.shape) != wanted:
-        raise BackendError(f"the input {quoted(tensor.name)} has shape {list(array.shape)} where {wanted} is wanted.")
+        raise InputError(f"the input {quoted(tensor.name)} has shape {list(array.shape)} where {wanted} is wanted.")
     dtype = "string" if array.dtype.kind in "OSU" else str(array.dtype)
     if dtype == tensor.dtype:
         return array
     if tensor.dtype in SAFE.get(dtype, ()):
         return array.astype(tensor.dtype)
-    raise BackendError(f"the input {quoted(tensor.name)} is {dtype} where {tensor.dtype} is wanted.")
+    raise InputError(f"the input {quoted(tensor.name)} is {dtype} where {tensor.dtype} is wanted.")

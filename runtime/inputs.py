@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import onnx
 
-from neural_cost.analyzer.errors import BackendError
+from neural_cost.analyzer.errors import BackendError, InputError
 
 Array = np.ndarray[Any, Any]
 
@@ -37,10 +38,12 @@ def load_inputs(file: Path) -> Mapping[str, Array]:
     """Arrays by the names of inputs.
 
     Raises:
-        BackendError: the file cannot be read as .npz without running code from it.
+        InputError: the file cannot be read as .npz without running code from it.
     """
+    if not file.is_file():
+        raise InputError(f"{file} does not exist; give an .npz file of arrays by input name.")
     try:
         with np.load(file, allow_pickle=False) as arrays:
             return dict(arrays)
-    except (OSError, ValueError, EOFError, AttributeError, TypeError) as error:
-        raise BackendError(f"{file} cannot be read as .npz of arrays by input name ({error}).") from error
+    except (OSError, ValueError, EOFError, AttributeError, TypeError, BadZipFile) as error:
+        raise InputError(f"{file} cannot be read as .npz of arrays by input name ({error}).") from error

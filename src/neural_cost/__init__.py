@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.errors import DeviceError as DeviceError
     from neural_cost.analyzer.errors import DimensionError as DimensionError
     from neural_cost.analyzer.errors import ExportError as ExportError
+    from neural_cost.analyzer.errors import InputError as InputError
     from neural_cost.analyzer.errors import ModelError as ModelError
     from neural_cost.analyzer.errors import NeuralCostError as NeuralCostError
     from neural_cost.analyzer.errors import ParityError as ParityError
@@ -53,6 +54,7 @@ _HOMES = {
         "ExportError",
         "ParityError",
         "BackendError",
+        "InputError",
         "DeviceError",
         "BudgetExceeded",
     ),
