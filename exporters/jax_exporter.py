@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from neural_cost.analyzer.errors import BackendError, ExportError, ModelError
 from neural_cost.exporters.dims import chosen_dims
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.nested import names_of
-from neural_cost.exporters.protocol import Array, Dims, Draft, Native, Request
+from neural_cost.exporters.protocol import Array, Call, Dims, Draft, Native, Request
 
 OPSET = 21
 PACKAGES = {"jax", "jaxlib", "flax", "equinox"}
@@ -25,14 +24,6 @@ WAYS_OUT = {
     "TracerBoolConversionError": "it branches on the value of an array: use jnp.where or lax.cond",
     "Reverse scan": "lax.scan(reverse=True) cannot be exported: flip the sequence before and after",
 }
-
-
-@dataclass(frozen=True)
-class Call:
-    """How a function is called: with the leaves of its arguments, flat."""
-
-    function: Callable[..., Any]
-    example: dict[str, Array]
 
 
 class JaxExporter:
@@ -68,6 +59,10 @@ class JaxExporter:
         traced = jax.make_jaxpr(call.function)(*call.example.values())
         inputs = [(name, array.dtype.str, array.shape) for name, array in call.example.items()]
         return digest_of(iter([str(traced.jaxpr), inputs, *(np.asarray(each).tobytes() for each in traced.consts)]))
+
+    def call(self, model: Any, example_inputs: Any) -> Call:
+        """How a function is called on arrays."""
+        return _call(model, example_inputs)
 
     def export(self, model: Any, example_inputs: Any, file: Path, request: Request) -> Draft:
         """Write a function."""

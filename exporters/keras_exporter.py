@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +16,12 @@ from neural_cost.exporters.held import dropped_note
 from neural_cost.exporters.keras_file import write
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.nested import names_of
-from neural_cost.exporters.protocol import Array, Draft, Native, Request
+from neural_cost.exporters.protocol import Array, Call, Draft, Native, Request
 
 OPSET = 18  # the newest that tf2onnx writes
 LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
 WHY_FEWER = "TensorFlow folds BatchNormalization, and drops what changes nothing, as a bias of zeros"
 OPEN_SIZE = 8  # of an open axis in an example that is made up
-
-
-@dataclass(frozen=True)
-class Call:
-    """How a model is called.
-
-    Attributes:
-        function: takes the arrays or tensors of `example`, flat, and returns the structure of outputs.
-        example: arrays by the names of inputs.
-    """
-
-    function: Callable[..., Any]
-    example: dict[str, Array]
 
 
 class KerasExporter:
@@ -75,6 +61,11 @@ class KerasExporter:
             inputs = [(name, array.dtype.str, array.shape) for name, array in call.example.items()]
             weights = (np.ascontiguousarray(weight).tobytes() for weight in model.get_weights())
             return digest_of(iter([_configuration(model), inputs, *weights, *user_sources()]))
+
+    def call(self, model: Any, example_inputs: Any) -> Call:
+        """How a model is called on tensors."""
+        with _tensorflow():
+            return _call(model, example_inputs)
 
     def export(self, model: Any, example_inputs: Any, file: Path, request: Request) -> Draft:
         """Write a model."""

@@ -96,7 +96,7 @@ def _differences(
     if len(expected) != len(names):
         raise ParityError(f"the model gives {len(expected)} outputs, its file {len(names)} ({', '.join(names)}).")
     found = _run(session, feeds, sizes)
-    records = [_difference(*each, sizes) for each in zip(names, expected, found, strict=True)]
+    records = [difference(*each, sizes) for each in zip(names, expected, found, strict=True)]
     for record in records:
         if not record.within:
             raise ParityError(
@@ -119,7 +119,12 @@ def _run(session: Any, feeds: Mapping[str, Array], sizes: Mapping[str, int]) -> 
     return found
 
 
-def _difference(name: str, expected: Array, found: Array, sizes: Mapping[str, int]) -> OutputParity:
+def difference(name: str, expected: Array, found: Array, sizes: Mapping[str, int]) -> OutputParity:
+    """How far an output is from what it should be; for types that count exactly, how many elements differ.
+
+    Raises:
+        ParityError: they have different shapes.
+    """
     dtype = expected.dtype.name
     if expected.shape != found.shape:
         raise ParityError(

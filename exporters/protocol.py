@@ -54,6 +54,27 @@ class Draft:
     notes: Sequence[str] = field(default_factory=tuple)
 
 
+@dataclass(frozen=True)
+class Call:
+    """How a model is called in its framework.
+
+    Attributes:
+        function: takes tensors of the framework, one for each array of `example`, and returns the structure of outputs.
+        example: arrays by the names of inputs.
+    """
+
+    function: Callable[..., Any]
+    example: Mapping[str, Array]
+
+
+class Caller(Protocol):
+    """An exporter whose models can be timed in their framework, beside their files."""
+
+    def call(self, model: Any, example_inputs: Any) -> Call:
+        """How a model is called, in inference mode, in which it may be left."""
+        ...
+
+
 class Exporter(Protocol):
     """One framework. Register an instance, or the class, under the entry point group `neural_cost.exporters`."""
 

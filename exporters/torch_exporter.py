@@ -14,6 +14,7 @@ from neural_cost.exporters.dims import chosen_dims
 from neural_cost.exporters.held import dropped_note
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.protocol import Array, Draft, Native, Request
+from neural_cost.exporters.protocol import Call as FlatCall
 from neural_cost.exporters.torch_inputs import Call, call_of, device_of, from_numpy, tensors_of, to_numpy
 from neural_cost.exporters.torch_state import as_for_inference
 
@@ -53,6 +54,11 @@ class TorchExporter:
         _require_torch()
         return content_of(model, example_inputs)
 
+    def call(self, model: Any, example_inputs: Any) -> FlatCall:
+        """How a module is called on tensors."""
+        _require_torch()
+        return _flat(model, example_inputs)
+
     def export(self, model: Any, example_inputs: Any, file: Path, request: Request) -> Draft:
         """Write a module, or the program of one."""
         _require_torch()
@@ -64,6 +70,27 @@ class TorchExporter:
             return export_program(model, example_inputs, file, request)
         with as_for_inference(model):
             return _Export(model, example_inputs, file, request).draft()
+
+
+def _flat(module: nn.Module, example_inputs: Any) -> FlatCall:
+    """A module in eval mode as a function of its tensors."""
+    import torch
+
+    if isinstance(module, torch.export.ExportedProgram):
+        args, kwargs = example_inputs or module.example_inputs
+        module = module.module()
+        example_inputs = (*args, kwargs) if kwargs else args
+    else:
+        module.eval()
+    call = _example_call(module, example_inputs)
+
+    def function(*tensors: Any) -> Any:
+        this = call.with_tensors(dict(zip(call.tensors, tensors, strict=True)))
+        return module(*this.args, **this.kwargs)
+
+    plain = len(call.args) == len(call.tensors) and not call.kwargs
+    arrays = {name: to_numpy(tensor) for name, tensor in call.tensors.items()}
+    return FlatCall(module if plain else function, arrays)
 
 
 class _Export:

@@ -27,8 +27,10 @@ def tree(tmp_path):
         "exporters",
         "models",
         "runtime",
+        "runtime/backends",
         "runtime/calibrate",
         "runtime/mapping",
+        "runtime/rounds",
     ):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "__init__.py").touch()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.analyze import analyze as analyze
+    from neural_cost.analyzer.comparison import Comparison as Comparison
     from neural_cost.analyzer.errors import BackendError as BackendError
     from neural_cost.analyzer.errors import BudgetExceeded as BudgetExceeded
     from neural_cost.analyzer.errors import DeviceError as DeviceError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.errors import ParityError as ParityError
     from neural_cost.analyzer.report import Report as Report
     from neural_cost.analyzer.rules.registry import cost as register  # noqa: F401 - under its public name
+    from neural_cost.comparing import compare as compare
     from neural_cost.exporters.export import export as export
     from neural_cost.exporters.record import Exported as Exported
     from neural_cost.runtime.calibrate.calibrate import calibrate as calibrate
@@ -37,6 +39,8 @@ _HOMES = {
     "analyze": "analyzer.analyze",
     "Report": "analyzer.report",
     "register": "analyzer.rules.registry:cost",
+    "compare": "comparing",
+    "Comparison": "analyzer.comparison",
     "export": "exporters.export",
     "Exported": "exporters.record",
     "verify": "runtime.verify",

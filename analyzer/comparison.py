@@ -1,0 +1,157 @@
+"""Comparison: backends beside each other, each against the model's own framework."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from neural_cost.analyzer.record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Verdict: TypeAlias = Literal["reference", "faster", "slower", "no difference shown", "failed"]
+COLUMNS = (
+    "name", "median_s", "min_s", "ratio_to_native", "ratio_low", "ratio_high", "verdict", "first_call_s", "prepare_s",
+    "memory_bytes", "max_abs_diff", "max_rel_diff", "within", "error",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendResult(Record):
+    """One backend.
+
+    Attributes:
+        name, framework: as the backend calls itself.
+        error: why it has no figures, or why they end; None where all went well.
+        median_s, min_s, ci_s: seconds of a run; the interval is the 95 % one of the median.
+        ratio_to_native: median over rounds of its time over that of the reference, in the same round.
+        ratio_ci: the 95 % interval of that.
+        prepare_s: seconds to load the model, without what the first run does.
+        first_call_s: seconds of the first run, which may compile.
+        memory_bytes: the most that its process had in memory, its framework among it.
+        max_abs_diff, max_rel_diff: from the reference's results; None where the two were not compared.
+        within: whether all results are as near as their types allow.
+        throughput: examples per second by batch size.
+        samples: seconds of a run, round by round.
+    """
+
+    name: str
+    framework: str
+    error: str | None = None
+    median_s: float | None = None
+    min_s: float | None = None
+    ci_s: tuple[float, float] | None = None
+    ratio_to_native: float | None = None
+    ratio_ci: tuple[float, float] | None = None
+    prepare_s: float | None = None
+    first_call_s: float | None = None
+    memory_bytes: int | None = None
+    max_abs_diff: float | None = None
+    max_rel_diff: float | None = None
+    within: bool | None = None
+    throughput: Mapping[int, float]
+    samples: Sequence[Sequence[float]]
+
+    def verdict(self, reference: str) -> Verdict:
+        """Faster or slower than the reference, where the interval of their ratio excludes 1."""
+        if self.name == reference:
+            return "reference"
+        if self.ratio_ci is None:
+            return "failed"
+        low, high = self.ratio_ci
+        return "faster" if high < 1 else "slower" if low > 1 else "no difference shown"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        pairs = {name: None if (pair := getattr(self, name)) is None else list(pair) for name in ("ci_s", "ratio_ci")}
+        plain = {"throughput": {str(size): rate for size, rate in self.throughput.items()}}
+        return asdict(self) | pairs | plain | {"samples": [list(each) for each in self.samples]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison(Record):
+    """Backends of one model, timed in turns on one machine.
+
+    Attributes:
+        target: what was compared.
+        reference: the backend that the others are measured against.
+        threads, device: that each had.
+        dims: sizes of the inputs.
+        machine: its CPU; `date` when, in UTC.
+        versions: of the packages that ran.
+        notes: what makes the figures doubtful.
+        backends: the results.
+    """
+
+    target: str
+    reference: str
+    threads: int
+    device: str
+    dims: Mapping[str, int]
+    machine: str
+    date: str
+    versions: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    backends: list[BackendResult]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each backend."""
+        return [_row(each, self.reference) for each in self.backends]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, from which `from_dict` makes it again."""
+        names = ("target", "reference", "threads", "device", "machine", "date")
+        plain = {name: getattr(self, name) for name in names}
+        maps = {"dims": dict(self.dims), "versions": dict(self.versions), "notes": list(self.notes)}
+        return plain | maps | {"backends": [each.to_dict() for each in self.backends]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
+        """Read what `to_dict` wrote.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is no comparison.
+        """
+        results = [BackendResult(**_read(each)) for each in data["backends"]]
+        return cls(**{**data, "backends": results, "notes": tuple(data["notes"])})
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """A row for each backend, in pandas, which must be installed."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows(), columns=list(COLUMNS))
+
+    def __str__(self) -> str:
+        """The table that the command shows."""
+        from neural_cost.analyzer.tables.comparison import comparison_page
+        from neural_cost.analyzer.tables.text import to_text
+
+        return to_text(comparison_page(self))
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        from neural_cost.analyzer.tables.comparison import comparison_page
+        from neural_cost.analyzer.tables.html import to_html
+
+        return to_html(comparison_page(self))
+
+
+def ratios(rounds: Sequence[Sequence[float]], reference: Sequence[Sequence[float]]) -> list[float]:
+    """Time over the reference's in the same round, for each round in which both ran."""
+    pairs = zip(rounds, reference, strict=False)
+    return [median(own) / median(other) for own, other in pairs if own and other and median(other) > 0]
+
+
+def _row(result: BackendResult, reference: str) -> dict[str, Any]:
+    low, high = result.ratio_ci or (None, None)
+    own = {"ratio_low": low, "ratio_high": high, "verdict": result.verdict(reference)}
+    return {name: own[name] if name in own else getattr(result, name) for name in COLUMNS}
+
+
+def _read(data: Mapping[str, Any]) -> dict[str, Any]:
+    pairs = {name: None if data[name] is None else tuple(data[name]) for name in ("ci_s", "ratio_ci")}
+    throughput = {int(size): rate for size, rate in data["throughput"].items()}
+    return {**data, **pairs, "throughput": throughput}

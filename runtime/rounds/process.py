@@ -1,0 +1,111 @@
+"""The process of a backend, as its parent sees it: it may fail, crash or hang, and only that is then reported."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from neural_cost.analyzer.errors import BackendError
+from neural_cost.runtime.rounds.worker import Order, environment, work
+
+POLL_S = 0.2
+
+
+class Process:
+    """A backend at work."""
+
+    def __init__(self, order: Order, timeout_s: float) -> None:
+        """Start it.
+
+        Raises:
+            BackendError: the model cannot be handed over, or the process fails before it is ready.
+        """
+        self.name, self.log, self.timeout_s = order.backend.name, order.log, timeout_s
+        context = get_context("spawn")  # a copy of this process would share the state of its threads
+        self._mine, its = context.Pipe()
+        self._process = context.Process(target=work, args=(order, its), daemon=True)
+        try:
+            with _set(environment(order.threads)):
+                self._process.start()
+        except Exception as error:
+            raise BackendError(
+                f"the model cannot be handed to a process of its own ({type(error).__name__}: {error}): "
+                "give a target such as module:factory, or define it in a module."
+            ) from error
+        its.close()
+        self._answer()
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Have it do something.
+
+        Raises:
+            BackendError: it failed, crashed, or took longer than it may; it is over then.
+        """
+        try:
+            self._mine.send((name, arguments))
+        except OSError:
+            raise BackendError(self._end()) from None
+        return self._answer()
+
+    def close(self) -> None:
+        """End it, at once."""
+        self._mine.close()
+        self._process.terminate()
+        self._process.join(1)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join(1)
+
+    def _answer(self) -> Any:
+        waited = 0.0
+        while not self._mine.poll(POLL_S):
+            waited += POLL_S
+            if not self._process.is_alive() and not self._mine.poll(0):
+                raise BackendError(self._end())
+            if waited >= self.timeout_s:
+                self.close()
+                raise BackendError(f"it did not answer for {self.timeout_s:g} s and was ended")
+        try:
+            what, found = self._mine.recv()
+        except (EOFError, OSError):
+            raise BackendError(self._end()) from None
+        if what == "failed":
+            self.close()
+            raise BackendError(found)
+        return found
+
+    def _end(self) -> str:
+        """How it ended, and the last that it said."""
+        self._process.join(1)
+        code = self._process.exitcode
+        said = ""
+        with suppress(OSError):
+            lines = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            said = f": {lines[-1][:200]}" if lines else ""
+        how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with code {code}"
+        self.close()
+        return f"its process {how}{said}"
+
+
+@contextmanager
+def _set(variables: Mapping[str, str]) -> Iterator[None]:
+    """What a new process finds in its environment."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def log_of(folder: Path, name: str) -> Path:
+    """Where a backend's output goes."""
+    return folder / ("".join(each if each.isalnum() else "_" for each in name) + ".log")

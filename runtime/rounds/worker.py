@@ -1,0 +1,154 @@
+"""What happens in the process of a backend: it makes its model ready, and runs it when it is asked to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from neural_cost.runtime.backends.protocol import Backend, Job, NativeCall, Ready
+from neural_cost.runtime.inputs import Array
+from neural_cost.runtime.timing import paused, wall
+
+Load: TypeAlias = Callable[[], NativeCall]
+TARGET_S = 0.02  # of the samples of a round: enough calls that one interruption does not decide it
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a process is started with: it must survive pickling.
+
+    Attributes:
+        backend: how the model is run.
+        load: makes the model of the framework, in this process.
+        file: the ONNX file.
+        threads: that it may use.
+        device: that it asks for.
+        log: where its output goes, so that it does not run over the user's terminal.
+    """
+
+    backend: Backend
+    load: Load | None
+    file: Path | None
+    threads: int
+    device: str
+    log: Path
+
+
+@dataclass(frozen=True)
+class Started:
+    """How long it took to make the model ready, and the first run."""
+
+    prepare_s: float
+    first_s: float
+
+
+def work(order: Order, parent: Connection) -> None:
+    """Answer the parent until it hangs up: each request is a name and its arguments."""
+    _alone(order)
+    try:
+        state = _Worker(order)
+        parent.send(("done", None))
+        while True:
+            name, arguments = parent.recv()
+            parent.send(("done", getattr(state, name)(*arguments)))
+    except EOFError:
+        return
+    except BaseException as error:
+        with suppress(OSError):
+            parent.send(("failed", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"))
+
+
+class _Worker:
+    def __init__(self, order: Order) -> None:
+        start = time.perf_counter()
+        native = order.load() if order.load is not None else None
+        self.load_s = time.perf_counter() - start
+        self.order = order
+        self.native = native
+        self.make: Callable[[Mapping[str, Array]], Ready] | None = None
+        self.ready: Ready | None = None
+        self.calls = 1
+
+    def start(self, feeds: Path) -> Started:
+        """Make the model ready for these inputs, and run it once; the next time, for others."""
+        begin = time.perf_counter()
+        if self.make is None:
+            self.make = self.order.backend.prepare(
+                Job(self.order.file, self.native, self.order.threads, self.order.device)
+            )
+        self.ready = self.make(read_arrays(feeds))
+        prepared = time.perf_counter()
+        self.ready.run()
+        first = time.perf_counter()
+        for _ in range(2):
+            self.ready.run()
+        once = self._time(1)
+        self.calls = max(1, min(1000, round(TARGET_S / 4 / max(once, 1e-9))))
+        return Started(prepared - begin, first - prepared)
+
+    def sample(self) -> list[float]:
+        """Seconds of a call, several times."""
+        samples: list[float] = []
+        with paused():
+            while len(samples) < 3 or (sum(samples) * self.calls < TARGET_S and len(samples) < 50):
+                samples.append(self._time(self.calls) / self.calls)
+        return samples
+
+    def outputs(self, file: Path) -> None:
+        """Write the results of a run to a file."""
+        assert self.ready is not None
+        np.savez(file, *self.ready.outputs())
+
+    def memory(self) -> int | None:
+        """The most bytes that this process had in memory."""
+        return resident_peak()
+
+    def _time(self, calls: int) -> float:
+        assert self.ready is not None
+        return (self.ready.timer or wall)(self.ready.run, calls)
+
+
+def read_arrays(file: Path) -> dict[str, Array]:
+    """Arrays by name."""
+    with np.load(file, allow_pickle=False) as found:
+        return dict(found)
+
+
+def resident_peak() -> int | None:
+    """The most bytes of this process in memory; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    told = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(told) if sys.platform == "darwin" else int(told) * 1024
+
+
+def _alone(order: Order) -> None:
+    """Ctrl-C is the parent's to handle, output goes to a file, and only so many cores are used."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    descriptor = os.open(order.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for stream in (1, 2):
+        os.dup2(descriptor, stream)
+    if hasattr(os, "sched_setaffinity"):
+        allowed = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, allowed[: order.threads])
+
+
+def environment(threads: int) -> dict[str, Any]:
+    """Variables that tell libraries how many threads to use; they read them when they start."""
+    number = str(threads)
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "NPROC")
+    xla = os.environ.get("XLA_FLAGS", "")
+    single = " --xla_cpu_multi_thread_eigen=false" if threads == 1 else ""
+    return dict.fromkeys(names, number) | {"TF_CPP_MIN_LOG_LEVEL": "3", "XLA_FLAGS": (xla + single).strip()}
