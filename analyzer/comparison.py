@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from neural_cost.analyzer.intervals import median_interval
 from neural_cost.analyzer.record import Record
 
 if TYPE_CHECKING:
@@ -155,3 +156,24 @@ def _read(data: Mapping[str, Any]) -> dict[str, Any]:
     pairs = {name: None if data[name] is None else tuple(data[name]) for name in ("ci_s", "ratio_ci")}
     throughput = {int(size): rate for size, rate in data["throughput"].items()}
     return {**data, **pairs, "throughput": throughput}
+
+
+def best_native(found: Comparison, other: str) -> dict[str, Any]:
+    """The fastest backend of the framework beside another one, whose time is given over its, round by round."""
+    theirs = next((each for each in found.backends if each.name == other), None)
+    native = [each for each in found.backends if each.name != other and each.median_s is not None]
+    best = min(native, key=lambda each: each.median_s or 0.0, default=None)
+    paired = [] if best is None or theirs is None else ratios(theirs.samples, best.samples)
+    low, high = median_interval(paired) if paired else (None, None)
+    verdict = "failed" if low is None or high is None else "faster" if high < 1 else "slower" if low > 1 else ""
+    return {
+        "native": None if best is None else best.name,
+        "native_s": None if best is None else best.median_s,
+        "onnxruntime_s": None if theirs is None else theirs.median_s,
+        "ratio": median(paired) if paired else None,
+        "ratio_low": low,
+        "ratio_high": high,
+        "verdict": verdict or "no difference shown",
+        "max_abs_diff": None if theirs is None else theirs.max_abs_diff,
+        "error": "; ".join(f"{each.name}: {each.error}" for each in found.backends if each.error) or None,
+    }

@@ -2,8 +2,6 @@
 
 The protocol: warm-up calls that do not count, garbage collection off, then samples until the 95 % interval of their
 median is narrow enough, or the time that they may take is over. The record says which of the two ended it.
-
-The interval is that of order statistics: it assumes no distribution (David, Nagaraja, "Order Statistics", 7.1).
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ from statistics import median
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from neural_cost.analyzer.errors import NeuralCostError
+from neural_cost.analyzer.intervals import median_interval
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.tables.figures import seconds
 
@@ -144,24 +143,6 @@ def benchmark(
         wall_s=after[0] - before[0],
         context_switches=None if before[2] is None or after[2] is None else after[2] - before[2],
     )
-
-
-def median_interval(samples: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of the median: of n sorted samples the r-th from below and from above.
-
-    r is the largest for which at most 5 % of all ways that samples can fall put the median outside. Fewer than 6
-    samples have none: their extremes are returned.
-    """
-    ordered = sorted(samples)
-    number = len(ordered)
-    rank, outside = 0, 0
-    while rank < number // 2:
-        outside += math.comb(number, rank)
-        if outside / 2**number > 0.025:
-            break
-        rank += 1
-    skipped = max(rank - 1, 0)
-    return ordered[skipped], ordered[number - 1 - skipped]
 
 
 def wall(fn: Call, calls: int) -> float:

@@ -71,3 +71,69 @@ def _throughput(found: Comparison) -> list[Grid]:
 
 def _or_dash(value: Any, shown: Any) -> str:
     return "-" if value is None else str(shown(value))
+
+
+def since(found: Comparison, before: Comparison) -> list[Block]:
+    """Times beside those of another comparison: of two runs, so the machine may have changed between them."""
+    old = {each.name: each for each in before.backends}
+    pairs = [(each, old[each.name]) for each in found.backends if each.name in old]
+    lines = [
+        [each.name, _or_dash(each.median_s, seconds), _or_dash(was.median_s, seconds), _change(each, was)]
+        for each, was in pairs
+    ]
+    headings = [Heading("backend", "name"), Heading("now"), Heading("before"), Heading("now / before")]
+    other = [
+        f"{name} was {getattr(before, name)}"
+        for name in ("target", "machine", "threads", "device", "dims", "versions")
+        if getattr(before, name) != getattr(found, name)
+    ]
+    notes = [Paragraph(f"not the same as then: {', '.join(other)}", "warning")] if other else []
+    return [Grid(f"Since {before.date[:10]}", headings, lines), *notes]
+
+
+def _change(now: BackendResult, before: BackendResult) -> str:
+    if not now.median_s or not before.median_s or now.ci_s is None or before.ci_s is None:
+        return "-"
+    apart = now.ci_s[0] > before.ci_s[1] or now.ci_s[1] < before.ci_s[0]
+    return f"{now.median_s / before.median_s:.2f}{'' if apart else ' (intervals overlap)'}"
+
+
+def families_page(rows: list[dict[str, Any]], found: list[Comparison]) -> list[Block]:
+    """Families in several frameworks: the fastest native backend of each beside ONNX Runtime."""
+    first = found[0]
+    versions = {name: version for each in found for name, version in each.versions.items()}
+    told = ", ".join(f"{name} {version}" for name, version in versions.items())
+    sizes = ", ".join(f"{name} = {size}" for name, size in first.dims.items())
+    threads = f"{first.threads} thread{'' if first.threads == 1 else 's'}"
+    headings = [
+        Heading("family", "name"),
+        Heading("framework", "name"),
+        Heading("fastest native", "name"),
+        Heading("native"),
+        Heading("ONNX Runtime"),
+        Heading("/ native"),
+        Heading("95% interval"),
+        Heading("", "name", drop=1),
+        Heading("differs by", drop=2),
+    ]
+    lines = [
+        [
+            row["family"],
+            row["framework"],
+            row["native"] or "-",
+            _or_dash(row["native_s"], seconds),
+            _or_dash(row["onnxruntime_s"], seconds),
+            _or_dash(row["ratio"], "{:.2f}".format),
+            "-" if row["ratio_low"] is None else f"{row['ratio_low']:.2f} to {row['ratio_high']:.2f}",
+            row["verdict"],
+            _or_dash(row["max_abs_diff"], "{:.0e}".format),
+        ]
+        for row in rows
+    ]
+    failed = [f"{row['family']} in {row['framework']}: {row['error']}" for row in rows if row["error"]]
+    return [
+        Paragraph(f"Families at {sizes}, {threads} on {first.machine}, {first.date[:10]}", "title"),
+        Paragraph(told, "quiet"),
+        Grid("", headings, lines),
+        *(Paragraph(each, "warning") for each in failed),
+    ]

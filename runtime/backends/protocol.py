@@ -19,8 +19,15 @@ ONNX = "onnx"  # the framework of a backend that runs the file
 class NativeCall(Protocol):
     """A model of a framework: a function of one tensor for each array of its example."""
 
-    function: Callable[..., Any]
-    example: Mapping[str, Array]
+    @property
+    def function(self) -> Callable[..., Any]:
+        """Takes tensors of the framework, and returns the structure of outputs."""
+        ...
+
+    @property
+    def example(self) -> Mapping[str, Array]:
+        """Arrays by the names of inputs."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -58,11 +65,15 @@ class Ready:
 class Backend(Protocol):
     """One way to run models."""
 
-    name: str
-    """As results list it."""
+    @property
+    def name(self) -> str:
+        """As results list it."""
+        ...
 
-    framework: str
-    """Whose models it runs: the name of an exporter, or "onnx" for files."""
+    @property
+    def framework(self) -> str:
+        """Whose models it runs: the name of an exporter, or "onnx" for files."""
+        ...
 
     def missing(self) -> str | None:
         """What must be installed before it can run; None when it can."""

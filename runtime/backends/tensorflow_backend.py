@@ -1,4 +1,7 @@
-"""TensorFlow: a Keras model called as it is, as a `tf.function`, and compiled by XLA."""
+"""TensorFlow: a Keras model called as it is, as a `tf.function`, and compiled by XLA.
+
+Its threads are set by the environment that its process starts with: once a model is there, they cannot be changed.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,6 @@ class TensorFlow:
         import tensorflow as tf
 
         assert job.native is not None
-        tf.config.threading.set_intra_op_parallelism_threads(job.threads)
-        tf.config.threading.set_inter_op_parallelism_threads(1)
         function: Callable[..., Any] = job.native.function
         if self.name != "keras":
             function = tf.function(function, jit_compile=self.name.endswith("xla"))

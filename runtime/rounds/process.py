@@ -12,7 +12,8 @@ from typing import Any
 from neural_cost.analyzer.errors import BackendError
 from neural_cost.runtime.rounds.worker import Order, environment, work
 
-POLL_S = 0.2
+POLL_S = 0.02
+PATIENCE_S = 3.0  # for a process to end by itself
 
 
 class Process:
@@ -52,10 +53,11 @@ class Process:
         return self._answer()
 
     def close(self) -> None:
-        """End it, at once."""
-        self._mine.close()
+        """End it: it may put things away, but not take long."""
+        self._mine.close()  # which it takes for the end
+        self._process.join(PATIENCE_S)
         self._process.terminate()
-        self._process.join(1)
+        self._process.join(PATIENCE_S)
         if self._process.is_alive():
             self._process.kill()
             self._process.join(1)
@@ -67,6 +69,7 @@ class Process:
             if not self._process.is_alive() and not self._mine.poll(0):
                 raise BackendError(self._end())
             if waited >= self.timeout_s:
+                self._process.kill()
                 self.close()
                 raise BackendError(f"it did not answer for {self.timeout_s:g} s and was ended")
         try:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from neural_cost.analyzer.errors import BackendError
 from neural_cost.runtime.inputs import Array
@@ -72,7 +73,10 @@ def take_turns(
     try:
         for place, order in enumerate(orders):
             tell(f"starting {runs[place].name}")
-            _try(runs[place], processes, place, lambda order=order: _start(order, plan))  # type: ignore[misc]
+            try:
+                processes[place] = _start(order, plan)
+            except BackendError as error:
+                runs[place].error = str(error)
             _ask(runs, processes, place, "start", feeds)
         _all_rounds(runs, processes, plan, tell)
         _results(runs, processes, folder)
@@ -95,14 +99,7 @@ def _start(order: Order, plan: Plan) -> Process:
     return Process(order, plan.timeout_s)
 
 
-def _try(run: Run, processes: dict[int, Process], place: int, start: Callable[[], Process]) -> None:
-    try:
-        processes[place] = start()
-    except BackendError as error:
-        run.error = str(error)
-
-
-def _ask(runs: Sequence[Run], processes: dict[int, Process], place: int, name: str, *arguments: object) -> object:
+def _ask(runs: Sequence[Run], processes: dict[int, Process], place: int, name: str, *arguments: object) -> Any:
     """What a backend answers; one that fails is out from then on."""
     if place not in processes:
         return None
@@ -114,7 +111,7 @@ def _ask(runs: Sequence[Run], processes: dict[int, Process], place: int, name: s
         return None
     if isinstance(found, Started) and runs[place].started is None:
         runs[place].started = found
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _all_rounds(runs: Sequence[Run], processes: dict[int, Process], plan: Plan, tell: Callable[[str], object]) -> None:

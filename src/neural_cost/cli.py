@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neural_cost.analyzer.tables.view import By, Column, View
+from neural_cost.commands.compare import compare
 from neural_cost.commands.export import HELP as TARGETS
 from neural_cost.commands.export import export
 from neural_cost.commands.hardware import hardware
@@ -40,6 +41,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 
 app.command()(export)
 app.command()(profile)
+app.command()(compare)
 app.command()(hardware)
 
 INTERRUPTED = 130  # what a shell reports after Ctrl-C

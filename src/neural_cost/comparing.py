@@ -15,11 +15,11 @@ import numpy as np
 
 from neural_cost.analyzer.comparison import BackendResult, Comparison, ratios
 from neural_cost.analyzer.errors import BackendError, ExportError
+from neural_cost.analyzer.intervals import median_interval
 from neural_cost.runtime.backends.protocol import ONNX, Backend, NativeCall
 from neural_cost.runtime.backends.registry import chosen
 from neural_cost.runtime.inputs import Array
 from neural_cost.runtime.rounds.rounds import Plan, Run, order_of, take_turns
-from neural_cost.runtime.timing import median_interval
 
 PACKAGES = {"torch": ("torch",), "keras": ("tensorflow", "keras"), "jax": ("jax",)}
 Stage = Callable[[str], object]

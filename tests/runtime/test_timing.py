@@ -7,7 +7,8 @@ from math import comb
 import pytest
 
 import neural_cost
-from neural_cost.runtime.timing import Timing, benchmark, median_interval
+from neural_cost.analyzer.intervals import median_interval
+from neural_cost.runtime.timing import Timing, benchmark
 
 
 def clock(*seconds):

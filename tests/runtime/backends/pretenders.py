@@ -1,0 +1,61 @@
+"""Backends that behave in ways that a test wants; a process of its own must be able to import them."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neural_cost.runtime.backends.protocol import Ready
+
+
+@dataclass(frozen=True)
+class Pretender:
+    """Doubles its input, and does what its name says.
+
+    "crash", "hang" and "raise" happen at the first run; "crash later" and "hang later" in the fifth.
+    """
+
+    name: str
+    framework: str = "onnx"
+    sleep_s: float = 0.001
+
+    def missing(self) -> str | None:
+        return "pip install nothing" if self.name == "absent" else None
+
+    def prepare(self, job: Any) -> Any:
+        assert job.threads
+        calls = []
+
+        def run() -> None:
+            calls.append(1)
+            if not self.name.endswith("later") or len(calls) == 5:
+                _misbehave(self.name)
+            time.sleep(self.sleep_s)
+
+        def ready(feeds: Any) -> Ready:
+            doubled = [2 * array for array in feeds.values()]
+            if self.name == "wrong":
+                doubled = [array + 1 for array in doubled]
+            if self.name == "shapeless":
+                doubled = [array.ravel() for array in doubled]
+            if self.name == "many":
+                doubled *= 2
+            return Ready(run, lambda: [np.asarray(array) for array in doubled])
+
+        return ready
+
+
+def _misbehave(name: str) -> None:
+    print("about to", name, flush=True)
+    if name.startswith("crash"):
+        os.abort()
+    if name.startswith("leave"):
+        os._exit(3)
+    if name.startswith("hang"):
+        time.sleep(600)
+    if name.startswith("raise"):
+        raise RuntimeError("no such kernel")

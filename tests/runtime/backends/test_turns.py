@@ -1,0 +1,84 @@
+"""Backends in processes of their own: one that fails, crashes or hangs is told of, and the others are measured."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from neural_cost.runtime.rounds.rounds import Plan, order_of, take_turns
+from tests.runtime.backends.pretenders import Pretender
+
+QUICK = {"budget_s": 0.0, "timeout_s": 20.0}
+
+
+def turns(folder, *backends, tell=lambda stage: None, **options):
+    """Runs by the name of the backend, and whether it was interrupted."""
+    feeds = folder / "feeds.npz"
+    np.savez(feeds, x=np.ones((2, 3), np.float32))
+    orders = [order_of(folder, backend=each, load=None, file=None, threads=1, device="cpu") for each in backends]
+    runs, interrupted = take_turns(orders, feeds, Plan(**{**QUICK, **options}), folder, tell)
+    return {run.name: run for run in runs}, interrupted
+
+
+def test_the_good_are_measured_beside_the_bad(tmp_path):
+    names = ("raise", "crash", "leave", "absent", "crash later")
+    found, interrupted = turns(tmp_path, Pretender("good"), *map(Pretender, names), Pretender("slow", sleep_s=0.004))
+    assert not interrupted
+    for name in ("good", "slow"):
+        assert found[name].error is None
+        assert len([each for each in found[name].rounds if each]) == 8
+        assert np.array_equal(found[name].arrays[0], np.full((2, 3), 2, np.float32))
+        assert found[name].memory > 1 << 20
+    assert min(found["slow"].samples) > 2 * min(found["good"].samples)
+    assert found["raise"].error == "RuntimeError: no such kernel"
+    assert found["crash"].error == "its process was killed by signal 6: about to crash"
+    assert found["leave"].error == "its process ended with code 3: about to leave"
+    assert found["absent"].error == "not installed: pip install nothing"
+    assert "killed by signal 6" in found["crash later"].error
+    assert all(found[name].arrays is None for name in names)
+
+
+def test_one_that_hangs_is_ended(tmp_path):
+    start = time.perf_counter()
+    found, _ = turns(tmp_path, Pretender("hang"), Pretender("good"), timeout_s=2.0)
+    assert found["hang"].error == "it did not answer for 2 s and was ended"
+    assert found["good"].error is None
+    assert time.perf_counter() - start < 60
+
+
+def test_other_sizes(tmp_path):
+    other = tmp_path / "other.npz"
+    np.savez(other, x=np.ones((8, 3), np.float32))
+    found, _ = turns(tmp_path, Pretender("good"), others={8: other})
+    assert len(found["good"].others[8]) == 5
+
+
+def test_an_interrupt_keeps_what_was_measured(tmp_path):
+    def tell(stage):
+        if stage == "round 4":
+            threading.Timer(0.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+            time.sleep(0.2)
+
+    found, interrupted = turns(tmp_path, Pretender("good"), Pretender("slow"), tell=tell, budget_s=60.0)
+    assert interrupted
+    assert 3 <= len(found["good"].rounds) < 8
+    assert found["good"].arrays is not None
+
+
+def test_a_model_that_cannot_be_handed_over(tmp_path):
+    feeds = tmp_path / "feeds.npz"
+    np.savez(feeds, x=np.ones(2))
+    order = order_of(tmp_path, backend=Pretender("good"), load=lambda: None, file=None, threads=1, device="cpu")
+    (run,), _ = take_turns([order], feeds, Plan(**QUICK), tmp_path, lambda stage: None)
+    assert run.error.startswith("the model cannot be handed to a process of its own")
+    assert "module:factory" in run.error
+
+
+@pytest.mark.parametrize("name", ["OMP_NUM_THREADS", "XLA_FLAGS"])
+def test_the_environment_is_put_back(name, tmp_path):
+    before = os.environ.get(name)
+    turns(tmp_path, Pretender("good"))
+    assert os.environ.get(name) == before
