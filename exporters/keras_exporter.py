@@ -17,6 +17,7 @@ from neural_cost.exporters.keras_file import write
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.nested import names_of
 from neural_cost.exporters.protocol import Array, Call, Draft, Native, Request
+from neural_cost.exporters.tensorflow_import import import_tensorflow
 
 OPSET = 18  # the newest that tf2onnx writes
 LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
@@ -206,7 +207,7 @@ def _tensorflow() -> Iterator[Any]:
     before = os.environ.get(LOG_LEVEL)
     os.environ.setdefault(LOG_LEVEL, "3")
     try:
-        import tensorflow as tf
+        tf = import_tensorflow()
         import tf2onnx  # noqa: F401
     except ImportError as error:
         raise BackendError(f"{error.name} is missing: pip install 'neural-cost[keras]'.") from error

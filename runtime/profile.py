@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.report import Report
 from neural_cost.analyzer.roofline import Bound, Work, kernel_bound
 from neural_cost.runtime.feeds import make_feeds, shapes_of
+from neural_cost.runtime.free_memory import foreseen
 from neural_cost.runtime.inputs import Array
 from neural_cost.runtime.mapping.claims import Claim, claim_all
 from neural_cost.runtime.mapping.executed import executed_graph
@@ -129,6 +131,9 @@ def profile(
         level: how far the graph is rewritten: "disable", "basic", "extended" or "all".
         budget_s: seconds for timing without a profile, and about as many for timing with it.
 
+    Warns:
+        ResourceWarning: weights and activations need more memory than is free.
+
     Raises:
         ModelError, DimensionError, DeviceError: as of `analyze`.
         BackendError: the provider is not there, an input does not fit, or the model does not run.
@@ -136,6 +141,8 @@ def profile(
     tell = progress or (lambda stage: None)
     sizes = {**(shapes or {}), **shapes_of(inputs or {})}
     report = analyze(path, dims, sizes, device, trips=trips, progress=tell)
+    if (warning := foreseen(report)) is not None:
+        warnings.warn(warning, ResourceWarning, stacklevel=2)
     options = SessionOptions(provider=provider, threads=threads, level=level)
     feeds = make_feeds(report, inputs)
     file = Path(path)

@@ -147,12 +147,10 @@ def _alone(order: Order) -> None:
 
 def environment(threads: int) -> dict[str, Any]:
     """Variables that tell libraries how many threads to use; they read them when they start."""
-    number = str(threads)
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
-    xla = os.environ.get("XLA_FLAGS", "")
     single = " --xla_cpu_multi_thread_eigen=false" if threads == 1 else ""
-    return dict.fromkeys(names, number) | {
+    return dict.fromkeys(names, str(threads)) | {
         "TF_NUM_INTEROP_THREADS": "1",
         "TF_CPP_MIN_LOG_LEVEL": "3",
-        "XLA_FLAGS": (xla + single).strip(),
+        "XLA_FLAGS": (os.environ.get("XLA_FLAGS", "") + single).strip(),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -116,6 +117,9 @@ def compare(
         timeout_s: seconds after which a backend that does not answer is ended.
         progress: is told each stage.
 
+    Warns:
+        ResourceWarning: weights and activations need more memory than is free.
+
     Raises:
         ExportError, ModelError: there is no such model.
         BackendError: a backend is not known, or the reference fails.
@@ -131,6 +135,8 @@ def compare(
         named = _reference(wanted, reference)
         sizes = _sizes(subject, dims or {})
         feeds = _written(subject, sizes, folder / "feeds.npz")
+        if subject.file is not None:
+            _warn(subject.file, sizes)
         others = {size: _written(subject, {**sizes, "batch": size}, folder / f"batch{size}.npz") for size in batches}
         orders = [
             order_of(
@@ -213,6 +219,20 @@ def _sizes(subject: Subject, dims: Mapping[str, int]) -> dict[str, int]:
         if name not in sizes:
             raise DimensionError(f'{subject.name} has no open dimension "{name}"; it has: {listed(sizes)}.')
     return {**sizes, **dims}
+
+
+def _warn(file: Path, sizes: Mapping[str, int]) -> None:
+    """Warn of a model that does not fit into memory; one that cannot be analyzed may still run."""
+    from neural_cost.analyzer.analyze import analyze
+    from neural_cost.analyzer.errors import NeuralCostError
+    from neural_cost.runtime.free_memory import foreseen
+
+    try:
+        warning = foreseen(analyze(file, sizes))
+    except NeuralCostError:
+        return
+    if warning is not None:
+        warnings.warn(warning, ResourceWarning, stacklevel=3)
 
 
 def _written(subject: Subject, sizes: Mapping[str, int], file: Path) -> Path:

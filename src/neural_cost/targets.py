@@ -113,6 +113,10 @@ def _family(text: str) -> Source:
 
     name, _, framework = text.partition("@")
     try:
+        if framework == "keras":
+            from neural_cost.exporters.tensorflow_import import import_tensorflow
+
+            import_tensorflow()
         model, inputs = family(name, framework or "torch")
     except KeyError as error:
         raise ExportError(f"zoo:{text}: {error.args[0]}.") from error

@@ -12,7 +12,7 @@ from neural_cost.commands.export import HELP as TARGETS
 from neural_cost.options import dims_of
 from neural_cost.render.forms import DebugOption, Format, FormatOption, OutputOption, QuietOption, delimited
 from neural_cost.render.output import check, colour_wanted, write
-from neural_cost.render.progress import Progress
+from neural_cost.render.progress import Progress, say_warnings
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.comparison import Comparison
@@ -42,6 +42,7 @@ def compare(  # noqa: PLR0917 - typer turns each into an option
     else:
         from neural_cost.comparing import compare as run
 
+        say_warnings()
         with Progress(quiet=quiet) as progress:
             found = run(
                 target,

@@ -61,7 +61,9 @@ def main() -> None:
         fail(str(error), error.exit_code)
 
 
-def _compared(family: str, framework: str, threads: int, batch: int, budget: float, progress: Progress) -> Comparison:
+def _compared(
+    family: str, framework: str, progress: Progress, *, threads: int, batch: int, budget: float
+) -> Comparison:
     from neural_cost.comparing import compare
     from neural_cost.runtime.backends.registry import chosen
 

@@ -12,7 +12,7 @@ from neural_cost.commands.export import HELP as TARGETS
 from neural_cost.options import Sizes, dims_of, shapes_of, trips_of
 from neural_cost.render.forms import DebugOption, Format, FormatOption, OutputOption, QuietOption, delimited
 from neural_cost.render.output import check, colour_wanted, write
-from neural_cost.render.progress import Progress
+from neural_cost.render.progress import Progress, say_warnings
 from neural_cost.targets import onnx_file
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
     if output is not None and output == trace:
         raise typer.BadParameter("--output and --trace are the same file.")
     sizes = Sizes(dims_of(dim), shapes_of(shape), trips_of(trips))
+    say_warnings()
     with Progress(quiet=quiet) as progress:
         from neural_cost.devices import device_of
         from neural_cost.runtime.inputs import load_inputs

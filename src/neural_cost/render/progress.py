@@ -55,3 +55,14 @@ class Progress:
             if not self._over:
                 self._status = Console(file=self._stream).status(self._stage)
                 self._status.start()
+
+
+def say_warnings() -> None:
+    """Have what this program warns of said as one line on stderr; Python shows such warnings to developers alone."""
+    import warnings
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        print(f"warning: {message}", file=sys.stderr)
+
+    warnings.showwarning = show
+    warnings.filterwarnings("always", category=ResourceWarning, module="neural_cost")
