@@ -28,8 +28,8 @@ def summary(report: Report, view: View) -> list[Block]:
     parts: list[Block] = [*_head(report.model), _totals(report.totals)]
     if (found := report.tokens) is not None:
         parts += tokens(found)
+    parts += [part for bound in report.bounds for part in _bound(bound, () if view.quiet else bound.notes)]
     if not view.quiet:
-        parts += [part for bound in report.bounds for part in _bound(bound)]
         shown = [view.by] if view.by else [By.NODE, By.OP]
         parts += [] if view.symbolic or view.memory else [_rows(report, by, view) for by in shown]
     parts += symbolic(report, view) if view.symbolic else []
@@ -90,12 +90,13 @@ def _types(by_type: dict[str, int]) -> str:
     return ", ".join(f"{kind} {count(value)}" for kind, value in by_type.items())
 
 
-def _bound(bound: Bound) -> list[Block]:
+def _bound(bound: Bound, notes: Sequence[str]) -> list[Block]:
     named = (("floor", bound.floor_s), ("fused", bound.fused_s), ("per op", bound.per_op_s))
     found = ", ".join(f"{name} {seconds(value)}" for name, value in named)
     missing = f"; left out: {', '.join(bound.missing)}" if bound.missing else ""
-    head = f"No faster on {bound.device} ({bound.kind}) than: {found}; limited by {bound.limited_by}{missing}"
-    return [Paragraph(head), *(Paragraph(f"  {note}", "quiet") for note in bound.notes)]
+    kind = f"{bound.kind}, {bound.caveat}" if bound.caveat else bound.kind
+    head = f"No faster on {bound.device} ({kind}) than: {found}; limited by {bound.limited_by}{missing}"
+    return [Paragraph(head), *(Paragraph(f"  {note}", "quiet") for note in (*bound.substituted, *notes))]
 
 
 def _rows(report: Report, by: By, view: View) -> Grid:

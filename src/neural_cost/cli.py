@@ -205,7 +205,7 @@ def _analyzed(
         target,
         sizes.dims,
         sizes.shapes,
-        device or _this_machine(),
+        _this_machine() if device is None else device,
         trips=sizes.trips,
         data_dependent=data_dependent.value,
         causal=causal.value,
