@@ -110,7 +110,7 @@ def _top_peak(device: Device) -> float:
 def _unknown(wanted: str) -> str:
     """The sentence about a name that nothing fits."""
     if not wanted:
-        return f"the name of the device is empty: name one, or leave it out{_HOW_TO_LIST}"
+        return f"no device is named: give a name, or leave the device out{_HOW_TO_LIST}"
     names = {device.name.lower(): device.name for device in list_devices()}
     close = [names[key] for key in get_close_matches(wanted.lower(), names, n=3, cutoff=0.5)]
     suggestion = f"; near it are {', '.join(repr(name) for name in close)}" if close else ""

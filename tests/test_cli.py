@@ -103,7 +103,7 @@ def test_a_bound_that_a_card_can_beat_says_so_in_its_line(run):
 def test_a_device_without_a_name_is_misuse(name, run):
     code, out, err = run("analyze", DNN, "--device", name)
     assert (code, out) == (2, "")
-    assert "the name of the device is empty" in err
+    assert "no device is named" in err
 
 
 def test_one_blank_line_parts_what_is_shown(run):
