@@ -19,7 +19,7 @@ from neural_cost.analyzer.memory.reading import activations
 from neural_cost.analyzer.memory.record import plain_peak
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.opened import Opened
-from neural_cost.analyzer.parameters import Weight, all_sizes_known, distinct, parameters
+from neural_cost.analyzer.parameters import Weight, all_sizes_known, distinct, other_constants, parameters
 from neural_cost.analyzer.records import ModelInfo, node_record
 from neural_cost.analyzer.report import Causal, Report, cover, total
 from neural_cost.analyzer.roofline import Bound, Work, bounds, kernel_bound
@@ -70,7 +70,7 @@ def analyze(
     walk = Walk(inference, causal_half=causal == "half")
     nodes = walk.model()
     weights = parameters(nodes)
-    ends = _ends(model, binding, walk, weights)
+    ends = _ends(model, binding, walk, weights, other_constants(nodes, weights))
     alive = activations(walk.views)
     moved, all_known = compulsory_bytes(nodes, ends.sources, ends.outputs)
 
@@ -99,9 +99,12 @@ def _check_options(causal: str, data_dependent: str) -> None:
             raise NeuralCostError(f"{name} cannot be {value!r}: it is {' or '.join(map(repr, known))}.")
 
 
-def _ends(model: Model, binding: Binding, walk: Walk, weights: Mapping[str, Weight]) -> Ends:
+def _ends(
+    model: Model, binding: Binding, walk: Walk, weights: Mapping[str, Weight], others: Mapping[str, Tensor]
+) -> Ends:
     inputs = _views(walk, (value for value in model.ir.graph.inputs if value.name in binding.inputs))
-    sources = {name: weight.stored for name, weight in weights.items()} | {tensor.name: tensor for tensor in inputs}
+    stored = {name: weight.stored for name, weight in weights.items()} | dict(others)
+    sources = stored | {tensor.name: tensor for tensor in inputs}
     return Ends(distinct(weights.values()), inputs, sources, _views(walk, dict.fromkeys(model.ir.graph.outputs)))
 
 

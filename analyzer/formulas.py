@@ -50,7 +50,8 @@ class Growth(Record):
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """What compulsory traffic is made of: weights, graph inputs and outputs; `sources` are those that nodes read."""
+    """What compulsory traffic is made of: weights, graph inputs and outputs; `sources` are those that nodes read, and
+    other constants that are data."""
 
     weights: Sequence[Weight]
     inputs: Sequence[Tensor]

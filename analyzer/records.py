@@ -51,7 +51,7 @@ class Totals(Record):
         parameters: elements of weights, a shared one once.
         parameter_bytes: the same as the file stores them.
         per_op_bytes: what all nodes read and write.
-        compulsory_bytes: weights, inputs and outputs once; None where that is not known whole.
+        compulsory_bytes: weights, other constants that are data, inputs and outputs once; None where that is not known whole.
         activation_peak_bytes: the most that is alive at one node, weights apart; None where a size is not known.
     """
 

@@ -78,7 +78,7 @@ def _totals(totals: Totals) -> Grid:
             size(totals.parameter_bytes, least=least),
         ),
         ("Traffic, per op", size(totals.per_op_bytes, least=least), "each node reads its inputs, writes its outputs"),
-        ("Traffic, compulsory", size(totals.compulsory_bytes, least=least), "weights, inputs and outputs once"),
+        ("Traffic, compulsory", size(totals.compulsory_bytes, least=least), "constants, inputs and outputs once"),
         ("Activation peak", size(totals.activation_peak_bytes), "alive at once, weights apart"),
         *([("INCOMPLETE", "", "what coverage lists is left out")] if least else []),
     ]
