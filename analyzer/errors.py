@@ -6,6 +6,7 @@ NeuralCostError
 ├── ExportError         a framework's model could not be turned into ONNX
 │   └── ParityError     the file that was exported does not compute what the model does
 ├── BackendError        an extra is missing, or a provider is not available
+├── RuleError           a cost rule whose place is taken, or that names no operator
 ├── DeviceError         no such device in the table, or a device without the figure asked for
 └── BudgetExceeded      a model costs more than it may
 
@@ -49,6 +50,12 @@ class ParityError(ExportError):
 
 class BackendError(NeuralCostError):
     """A backend is missing or cannot run the model."""
+
+
+class RuleError(NeuralCostError, ValueError):
+    """A cost rule cannot be registered."""
+
+    exit_code = 2
 
 
 class DeviceError(NeuralCostError):

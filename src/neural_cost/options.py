@@ -62,8 +62,14 @@ def run_rules(file: Path) -> None:
 
     if not file.is_file():
         raise typer.BadParameter(f"{file} does not exist; give a Python file with rules.")
+    from neural_cost.analyzer.errors import NeuralCostError
+
     try:
         runpy.run_path(str(file), run_name=file.stem)
+    except NeuralCostError as error:
+        fail(f"{file}: {error}.", 2)
+    except SystemExit:
+        fail(f"{file} ended the program: a file of rules may not call sys.exit.", 2)
     except Exception as error:
         fail(f"{file} failed: {type(error).__name__}: {error}; --debug shows where.", 2)
 

@@ -170,6 +170,8 @@ def _run(target: str, code: Callable[[], Any]) -> Any:
         raise ExportError(
             f"{target} cannot be imported: {error}; install what is missing, or mend the name."
         ) from error
+    except SystemExit as error:
+        raise ExportError(f"{target} ended the program: code that makes a model may not call sys.exit.") from error
     except Exception as error:
         raise ExportError(f"{target} failed: {type(error).__name__}: {error}; --debug shows where.") from error
 

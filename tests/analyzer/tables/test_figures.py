@@ -16,7 +16,13 @@ def test_a_figure_that_rounds_up_takes_the_next_unit():
 
 
 def test_figures_have_no_exponent_and_no_endless_digits():
-    assert [plain(value) for value in (13_118.4, 2307, 0.354, 1.5, 1e-6)] == ["13120", "2307", "0.354", "1.5", "0.000001"]
+    assert [plain(value) for value in (13_118.4, 2307, 0.354, 1.5, 1e-6)] == [
+        "13120",
+        "2307",
+        "0.354",
+        "1.5",
+        "0.000001",
+    ]
     assert seconds(12_345.6) == "12350 s"  # four digits count
     assert [count(value) for value in (2_064_512 * 10**21, 10**15, 3 * 10**18)] == ["2.06 R", "1.00 P", "3.00 E"]
     assert size(5 * 10**15) == "5.00 PB"
