@@ -1,7 +1,7 @@
 """The clock that a CPU cannot exceed: what the machine tells, or the highest of any chip of its kind.
 
-A peak at a lower clock is no peak: a core that turbos would beat a bound made of it. A virtual machine tells the nominal
-clock alone, or none; `data/cpu_clocks.csv` then has the highest that any chip of that vendor, family and model reaches.
+A peak at a lower clock is no peak: a core that turbos would beat a bound made of it. A virtual machine tells the
+nominal clock alone, or none; `data/cpu_clocks.csv` then has the highest of any chip of that vendor, family and model.
 """
 
 from __future__ import annotations

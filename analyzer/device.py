@@ -30,7 +30,7 @@ class Device(Record):
         source: where the figures come from.
         confidence: "high", "medium" or "low".
         notes: what a reader of a bound must know: how an ambiguous name was resolved, what a figure leaves out.
-        caveat: how a run can be faster than the peaks, as a clause for the line that has the bound; empty where none can.
+        caveat: how a run can be faster than the peaks, a clause for the line that has the bound; empty where none can.
     """
 
     name: str

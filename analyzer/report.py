@@ -175,7 +175,7 @@ class Report(Record):
         return self.rows(By.OP)
 
     def modules(self, depth: int | None = None) -> list[Row]:
-        """Sums by module, down to a depth."""
+        """Sums by module: of each node's innermost one, or of those at a depth with all that is inside."""
         return self.rows(By.MODULE, depth)
 
     def functions(self) -> list[Row]:

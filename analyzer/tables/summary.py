@@ -123,7 +123,16 @@ def _rows(report: Report, by: By, view: View) -> Grid:
         [*_identity(row, by), *(_runs(row) if repeated else []), *_figures(row, report.totals), *_share(row, per_op)]
         for row in shown
     ]
-    return Grid(f"{TITLES[by]} by {view.sort}{of}{per_run}", headings, lines)
+    return Grid(f"{TITLES[by]} by {view.sort}{of}{per_run}{_what_it_holds(by, view.depth)}", headings, lines)
+
+
+def _what_it_holds(by: By, depth: int | None) -> str:
+    """Whether rows of groups overlap, where a reader could think either."""
+    if by is By.MODULE and depth is None:
+        return "; each node in its innermost module alone, --depth sums what is inside"
+    if by in (By.FUNCTION, By.CALL):
+        return "; what is called is part of who calls it"
+    return ""
 
 
 def _names(by: By) -> list[Heading]:
