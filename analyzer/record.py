@@ -16,7 +16,9 @@ class Record:
 
     def __str__(self) -> str:
         """One line for each field that holds something, by its name in Python."""
-        return "\n".join(f"{name}: {_text(value)}" for name, value in self._shown().items() if value not in ([], {}, ""))
+        return "\n".join(
+            f"{name}: {_text(value)}" for name, value in self._shown().items() if value not in ([], {}, "")
+        )
 
     def _shown(self) -> dict[str, Any]:
         """What `str` shows: attributes by their names."""

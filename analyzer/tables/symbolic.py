@@ -71,6 +71,8 @@ def tokens(found: Tokens) -> list[Block]:
                 f"{found.context:,} tokens at once" if name == "Prefill" else f"one token after {found.context - 1:,}"
             )
             lines.append((name, f"{count(call.flops)} FLOPs", f"{size(call.per_op_bytes)} moved; {what}"))
+    if found.why and found.cache_bytes is not None:
+        lines.append(("Prefill, decode", "unknown", found.why))
     return [Grid("", [Heading("", "name"), Heading(""), Heading("", "remark")], lines, headed=False)]
 
 
