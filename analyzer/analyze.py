@@ -8,9 +8,9 @@ from typing import Literal
 
 import onnx_ir as ir
 
+from neural_cost.analyzer.arguments import device_of, path_of, sizes_of
 from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.device import Device
-from neural_cost.analyzer.device_table import find_device
 from neural_cost.analyzer.dimensions import Binding, bind
 from neural_cost.analyzer.errors import NeuralCostError
 from neural_cost.analyzer.formulas import Ends
@@ -58,13 +58,14 @@ def analyze(
         DeviceError: no device of that name is known.
     """
     _check_options(causal, data_dependent)
-    on = find_device(device) if isinstance(device, str) else device
+    path, on = path_of(path), device_of(device)
+    dims, shapes, trips = (sizes_of(*each) for each in (("dims", dims), ("shapes", shapes), ("trips", trips)))
     tell = progress or (lambda stage: None)
     tell(f"reading {os.fspath(path)}")
     model = load(path)
-    binding = bind(model, dims or {}, shapes or {})
+    binding = bind(model, dims, shapes)
     tell(f"shapes of {len(model.ir.graph):,} nodes")
-    inference = infer(model, binding, trips or {}, upper=data_dependent == "upper")
+    inference = infer(model, binding, trips, upper=data_dependent == "upper")
     binding = inference.binding
     tell(f"costs of {len(model.ir.graph):,} nodes")
     walk = Walk(inference, causal_half=causal == "half")
@@ -75,8 +76,7 @@ def analyze(
     moved, all_known = compulsory_bytes(nodes, ends.sources, ends.outputs)
 
     def again(sizes: Mapping[str, int]) -> Report:
-        more = {**(dims or {}), **sizes}
-        return analyze(path, more, shapes, on, trips=trips, data_dependent=data_dependent, causal=causal)
+        return analyze(path, {**dims, **sizes}, shapes, on, trips=trips, data_dependent=data_dependent, causal=causal)
 
     return Report(
         _describe(model, binding, inference, nodes),

@@ -98,8 +98,7 @@ class Bound(Record):
         intensity: FLOPs / compulsory bytes of the model.
         ridge: FLOPs / byte above which this mix of types is limited by compute; None when a part is unknown.
         missing: peaks and bandwidths that are left out.
-        substituted: types bounded at another type's rate ("int64 at the rate of int8, ..."), which makes the bound loose
-            and keeps it true.
+        substituted: types bounded at another type's rate ("int64 at the rate of int8, ..."): loose, and still true.
         caveat: how a run can beat it, as a clause; empty where none can.
         notes: the device's.
     """

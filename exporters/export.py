@@ -51,6 +51,8 @@ def export(
         ExportError: the model cannot be exported, or the file does not compute what the model does.
         BackendError: a package is missing.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise ExportError(f"an export goes to a file: give its path, not a {type(path).__name__}.")
     exporter, target, tell = exporter_of(model, example_inputs), Path(path), progress or (lambda _: None)
     with _folder_beside(target) as folder, collected() as said:
         tell(f"exporting with {exporter.name}")

@@ -45,6 +45,9 @@ MISUSE = {
     "shape against a dimension given": (["--dim", "batch=2", "--shape", "x=3x4"], "batch"),
     "shape against the graph": (["--shape", "x=2x5"], "MatMul"),  # the weight is (4, 3)
     "dimension against the graph": (["--dim", "k=5"], "MatMul"),
+    "dimension given twice": (["--dim", "batch=2", "--dim", "batch=4"], 'gives"batch"as2andas4'),
+    "shape given twice": (["--shape", "x=2x4", "--shape", "x=3x4"], 'gives"x"as2x4andas3x4'),
+    "trips given twice": (["--trips", "loop=2", "--trips", "loop=3"], 'gives"loop"as2andas3'),
     "option that does not exist": (["--no-such-option"], "no-such-option"),
 }
 
@@ -94,6 +97,11 @@ def test_what_is_given_in_place_of_a_model_is_told(data, kind, tmp_path, run):
     assert (code, out) == (3, "")
     assert kind in err
     assert_one_sentence(err, "model.onnx")
+
+
+def test_what_is_given_twice_alike_is_given(tmp_path, run):
+    code, out, _ = run("analyze", OPEN_DIMENSION(tmp_path), *2 * ["--dim", "batch=2"], "--format", "json")
+    assert (code, json.loads(out)["totals"]["macs"]) == (0, 2 * 4 * 3)
 
 
 def test_a_dimension_of_a_like_name_is_suggested(tmp_path, run):

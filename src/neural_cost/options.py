@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import typer
 
 from neural_cost.analyzer.tables.view import By, View
+
+Value = TypeVar("Value")
 
 
 class Sizes(NamedTuple):
@@ -22,17 +24,18 @@ class Sizes(NamedTuple):
 
 def dims_of(texts: Sequence[str] | None) -> dict[str, int]:
     """Sizes by name, of NAME=SIZE."""
-    return {name: _size(name, size) for name, size in map(_split, texts or [])}
+    return _once("--dim", ((name, _size(name, size)) for name, size in map(_split, texts or [])))
 
 
 def shapes_of(texts: Sequence[str] | None) -> dict[str, list[int]]:
     """Shapes by input, of INPUT=8x3x224x224."""
-    return {name: [_size(name, part) for part in sizes.split("x")] for name, sizes in map(_split, texts or [])}
+    pairs = map(_split, texts or [])
+    return _once("--shape", ((name, [_size(name, part) for part in sizes.split("x")]) for name, sizes in pairs))
 
 
 def trips_of(texts: Sequence[str] | None) -> dict[str, int]:
     """Trip counts by node, of LOOP=N."""
-    return {name: _trips(name, count) for name, count in map(_split, texts or [])}
+    return _once("--trips", ((name, _trips(name, count)) for name, count in map(_split, texts or [])))
 
 
 def check_view(view: View, form: str, *, sorted_: bool) -> None:
@@ -89,6 +92,21 @@ def _split(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise typer.BadParameter(f'"{text}" is not of the form NAME=SIZE.')
     return name, value
+
+
+def _once(option: str, pairs: Iterable[tuple[str, Value]]) -> dict[str, Value]:
+    """What was given by name. An option that stands twice may repeat itself, not contradict itself."""
+    found: dict[str, Value] = {}
+    for name, value in pairs:
+        if found.setdefault(name, value) != value:
+            raise typer.BadParameter(
+                f'{option} gives "{name}" as {_written(found[name])} and as {_written(value)}: give it once.'
+            )
+    return found
+
+
+def _written(value: object) -> str:
+    return "x".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _trips(name: str, text: str) -> int:

@@ -33,7 +33,8 @@ g (float[2, 3] x) => (uint8[2, 3] y) <float[3] s = {1, 1, 1}, uint8[3] z = {0, 0
     y = QuantizeLinear <axis = 1> (t, s, z) }"""
 MASK = """<ir_version: 8, opset_import: ["": 17]>
 g (float[2, 2] x) => (float[2, 2] y)
-<bool[2, 4] mask = {1, 1, 1, 1, 0, 0, 0, 0}, float low = {-9}, int64[1] from = {0}, int64[1] to = {2}, int64[1] at = {1}> {
+<bool[2, 4] mask = {1, 1, 1, 1, 0, 0, 0, 0}, float low = {-9},
+int64[1] from = {0}, int64[1] to = {2}, int64[1] at = {1}> {
     part = Slice(mask, from, to, at)
     y = Where(part, x, low) }"""
 

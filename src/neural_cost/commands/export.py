@@ -74,5 +74,6 @@ def _dims(texts: Sequence[str]) -> dict[str, dict[int, str]]:
         name, _, axis = place.rpartition(":")
         if not (name and dim and axis.isascii() and axis.isdigit()):
             raise typer.BadParameter(f'"{text}" is not of the form INPUT:AXIS=NAME.')
-        dims.setdefault(name, {})[int(axis)] = dim
+        if (first := dims.setdefault(name, {}).setdefault(int(axis), dim)) != dim:
+            raise typer.BadParameter(f'--open gives "{place}" the names {first} and {dim}: give it one.')
     return dims
