@@ -180,7 +180,9 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch, run):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """A stderr that is a terminal, and work that is long at once."""
+    """A stderr that is a terminal of colours, and work that is long at once."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(progress_module, "QUICK_S", 0.0)
 
@@ -200,6 +202,20 @@ def test_long_work_says_what_it_does():
         assert status is not None
         progress("costs")
         assert status.status == "costs"
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_without_colour_no_cursor_is_moved(name, value, monkeypatch, capsys):
+    monkeypatch.setenv(name, value)
+    with Progress() as progress:
+        progress("reading")
+        deadline = time.perf_counter() + 10
+        while not progress._shown and time.perf_counter() < deadline:
+            time.sleep(0.01)
+        progress("costs")
+    said = capsys.readouterr().err
+    assert said.splitlines() == ["reading ...", "costs ..."]
 
 
 @pytest.mark.usefixtures("terminal")
