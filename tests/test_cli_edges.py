@@ -204,9 +204,9 @@ def test_long_work_says_what_it_does():
         assert status.status == "costs"
 
 
-@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
-def test_without_colour_no_cursor_is_moved(name, value, monkeypatch, capsys):
+def test_without_colour_no_cursor_is_moved(name, value, monkeypatch, capsys, request):
+    request.getfixturevalue("terminal")  # after capsys, whose stderr it makes a terminal
     monkeypatch.setenv(name, value)
     with Progress() as progress:
         progress("reading")
