@@ -55,7 +55,8 @@ class Progress:
                 self._status.stop()
 
     def _line(self) -> None:
-        print(f"{self._stage} ...", file=self._stream, flush=True)
+        if self._stage:
+            print(f"{self._stage} ...", file=self._stream, flush=True)
 
     def _show(self) -> None:
         from rich.console import Console
