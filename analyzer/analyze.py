@@ -9,6 +9,7 @@ from typing import Literal
 import onnx_ir as ir
 
 from neural_cost.analyzer.arguments import device_of, path_of, sizes_of
+from neural_cost.analyzer.assumptions import doubts
 from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.dimensions import Binding, bind
@@ -84,7 +85,7 @@ def analyze(
         cover(nodes),
         [node_record(node, weights, _bound(node, on), bounded=on is not None) for node in nodes],
         [] if on is None else [_bounds(nodes, moved, on)],
-        model.notes + walk.notes,
+        model.notes + doubts(binding.assumed, _names_of(binding), nodes) + walk.notes,
         causal,
         Opened(inference, nodes, ends, alive, again, on),
     )
@@ -106,6 +107,11 @@ def _ends(
     stored = {name: weight.stored for name, weight in weights.items()} | dict(others)
     sources = stored | {tensor.name: tensor for tensor in inputs}
     return Ends(distinct(weights.values()), inputs, sources, _views(walk, dict.fromkeys(model.ir.graph.outputs)))
+
+
+def _names_of(binding: Binding) -> set[str]:
+    """Names of the dimensions that the inputs leave open."""
+    return {dim for shape in binding.declared.values() for dim in shape if isinstance(dim, str)}
 
 
 def _describe(model: Model, binding: Binding, inference: Inference, nodes: Sequence[NodeCost]) -> ModelInfo:
