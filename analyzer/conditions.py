@@ -81,27 +81,16 @@ def broken(conditions: Iterable[Condition], sizes: Mapping[str, int]) -> str | N
     return next((wrong for each in conditions if (wrong := each.broken(sizes)) is not None), None)
 
 
-def fitting(conditions: Sequence[Condition], at: Mapping[str, int]) -> dict[str, int] | None:
-    """Small sizes at which the graph fits, each the least with the others so; None where none were found."""
-    size = 1
-    while broken(conditions, dict.fromkeys(at, size)) is not None:
-        size *= 2
-        if size > LARGE:
-            return None
-    sizes = dict.fromkeys(at, size)
-    for name in sizes:
-        sizes[name] = _range(conditions, sizes, name).least
-    return sizes
-
-
 def ranges(conditions: Sequence[Condition], at: Mapping[str, int]) -> dict[str, Range]:
     """The range of each dimension around a point that fits, the others staying there; none where it does not fit."""
     if broken(conditions, at) is not None:
         return {}
-    return {name: _range(conditions, at, name) for name in at}
+    return {name: range_around(conditions, at, name) for name in at}
 
 
-def _range(conditions: Sequence[Condition], at: Mapping[str, int], name: str) -> Range:
+def range_around(conditions: Sequence[Condition], at: Mapping[str, int], name: str) -> Range:
+    """The range of one dimension around a point that fits."""
+
     def wrong(size: int) -> str | None:
         return broken(conditions, {**at, name: size})
 

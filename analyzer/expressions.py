@@ -40,6 +40,11 @@ class Formula:
         """The same, told apart from a string."""
         return f"Formula({self})"
 
+    @property
+    def symbols(self) -> set[Any]:
+        """The symbols that it depends on."""
+        return getattr(self.expression, "free_symbols", set())
+
     @cached_property
     def _compiled(self) -> Callable[..., Any]:
         return _compile(self.expression, self.names)
