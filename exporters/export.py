@@ -59,6 +59,8 @@ def export(
         write = partial(_drafted, exporter.export, model, example_inputs, folder / target.name)
         check = partial(_checked, folder, target=target, tell=tell if verify else None)
         exported = _open_or_closed(write, check, Request(dynamic_dims, opset))
+        if opset is not None and exported.opset != opset:
+            raise ExportError(f"{exporter.name} wrote opset {exported.opset}, not {opset}: ask for that, or for none.")
         _move(folder, target)
     return replace(exported, warnings=tuple(said))
 

@@ -38,6 +38,11 @@ def run(monkeypatch, capsys):
 MISFITS = {
     "quiet and verbose": (["--quiet", "--verbose"], "--verbose"),
     "rows of a table without rows": (["--quiet", "--by", "op"], "--quiet"),
+    "a view that is none": (["--by", "modul"], 'did you mean "module"?'),
+    "a format that is none": (["--format", "yaml"], '"yaml" is none of them: choose one of table, json'),
+    "two devices": (["--device", "A100", "--device", "T4"], "A100 and as T4"),
+    "the CPU by name": (["--device", "CPU"], "left out"),
+    "a shape with commas": (["--shape", "input=2,784"], "joined by x"),
     "depth of operators": (["--by", "op", "--depth", "2"], "--by module"),
     "top of JSON without rows": (["--format", "json", "--top", "2"], "--by"),
     "sort of JSON without rows": (["--format", "json", "--sort", "macs"], "--by"),
@@ -50,7 +55,8 @@ MISFITS = {
 def test_options_that_do_not_fit_are_refused(options, named, run):
     code, out, err = run("analyze", DNN, *options)
     assert (code, out) == (2, "")
-    assert named in " ".join(err.split())
+    assert named in " ".join(err.replace("\N{BOX DRAWINGS LIGHT VERTICAL}", " ").split())
+    assert "Value error" not in err
 
 
 def test_the_machine_is_not_quiet_and_verbose(run):
