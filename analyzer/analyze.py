@@ -85,7 +85,7 @@ def analyze(
         cover(nodes),
         [node_record(node, weights, _bound(node, on), bounded=on is not None) for node in nodes],
         [] if on is None else [_bounds(nodes, moved, on)],
-        model.notes + doubts(binding.assumed, _names_of(binding), nodes) + walk.notes,
+        model.notes + doubts(binding.assumed, _names_of(binding), binding.dims, nodes) + walk.notes,
         causal,
         Opened(inference, nodes, ends, alive, again, on),
     )

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from neural_cost.analyzer.derived_dims import names_in
+from neural_cost.analyzer.derived_dims import names_in, size_of
 from neural_cost.analyzer.errors import listed, quoted
 from neural_cost.analyzer.node import Node, Tensor
 from neural_cost.analyzer.shape_checks import BROADCASTING
 from neural_cost.analyzer.walk import NodeCost
 
+WORD = re.compile(r"[^\W\d]\w*")
+ARITHMETIC = re.compile(r"[-+*/^(]")
 
-def doubts(assumed: Sequence[str], known: Iterable[str], nodes: Iterable[NodeCost]) -> list[str]:
+
+def doubts(
+    assumed: Sequence[str], known: Iterable[str], sizes: Mapping[str, int], nodes: Iterable[NodeCost]
+) -> list[str]:
     """A sentence for each assumed dimension that is likely another size.
 
-    `assumed` are the names of those that nobody gave, `known` those of all open dimensions.
+    `assumed` are the names of those that nobody gave, `known` those of all open dimensions, `sizes` what all are.
     """
     names = set(known)
-    found = {name: said for name in assumed if (said := _foreign(name, names))}
+    found = {name: said for name in assumed if (said := _foreign(name, names) or _otherwise(name, names, sizes))}
     left = set(assumed)
     for node in nodes if left else ():
         if node.node.op_type in BROADCASTING and node.repeats != 0:
@@ -33,6 +39,18 @@ def _foreign(name: str, known: set[str]) -> str | None:
     """What a name computes with that the model has not; None where it computes nothing, or with what there is."""
     foreign = sorted((names_in(name) or set()) - known)
     return f"its name computes with {listed(foreign)}, which no input has" if foreign else None
+
+
+def _otherwise(name: str, known: set[str], sizes: Mapping[str, int]) -> str | None:
+    """What a name that computes with dimensions of the model would make it; None where it does not, or makes it that."""
+    used = sorted(set(WORD.findall(name)) & known - {name})
+    if not used or not ARITHMETIC.search(name):
+        return None
+    size = size_of(name, sizes) if names_in(name) else None
+    if size == sizes.get(name):
+        return None
+    told = "arithmetic that is not followed here" if size is None else f"it would be {size:,}"
+    return f"its name computes with {listed(used)}: {told}"
 
 
 def _met(node: Node) -> Iterator[tuple[str, str]]:

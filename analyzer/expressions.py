@@ -9,7 +9,7 @@ from typing import Any
 
 from neural_cost.analyzer.errors import DimensionError
 
-PLAIN_NAME = re.compile(r"[^\W\d][\w.:/]*")
+PLAIN_NAME = re.compile(r"[^\W\d][\w.:]*")
 
 
 class Formula:

@@ -38,12 +38,27 @@ def test_a_name_that_computes_with_foreign_names_is_doubted(notes_of):
 
 
 @pytest.mark.parametrize(
+    ("mask", "said"),
+    [
+        ("seq - 2", "computes with seq: it would be -1"),
+        ("seq // 0", "computes with seq: arithmetic that is not followed here"),
+        ("floor(seq/2)", "computes with seq: arithmetic that is not followed here"),
+        ("seq/2", "computes with seq: arithmetic that is not followed here"),
+    ],
+)
+def test_a_name_that_says_another_size_is_doubted(mask, said, notes_of):
+    (note,) = notes_of(MASKED, mask)
+    assert said in note
+
+
+@pytest.mark.parametrize(
     ("mask", "dims"),
     [
         ("seq", {"batch": 2, "seq": 3}),
         ("mask_size", {"batch": 2, "seq": 3, "mask_size": 1}),  # who gives 1 means it
         ("mask_size", {"batch": 2}),
         ("seq + 0", {"batch": 2, "seq": 3}),
+        ("mask.seq", {"batch": 2}),
     ],
 )
 def test_what_fits_is_not_doubted(mask, dims, notes_of):

@@ -125,6 +125,13 @@ def test_names_are_no_code():
     assert formula({name: 4}) == 8
 
 
+@pytest.mark.parametrize(("name", "text"), [("n.0", "2*n.0"), ("x:0", "2*x:0"), ("n/2", '2*"n/2"'), ("n-1", '2*"n-1"')])
+def test_a_name_that_could_be_read_as_arithmetic_is_quoted(name, text):
+    import sympy
+
+    assert str(Formula(2 * sympy.Symbol(name, integer=True, positive=True), [name])) == text
+
+
 def test_powers_and_crossings():
     import sympy
 
