@@ -42,7 +42,7 @@ def _foreign(name: str, known: set[str]) -> str | None:
 
 
 def _otherwise(name: str, known: set[str], sizes: Mapping[str, int]) -> str | None:
-    """What a name that computes with dimensions of the model would make it; None where it does not, or makes it that."""
+    """What a name that computes with dimensions of the model says otherwise; None where it does not."""
     used = sorted(set(WORD.findall(name)) & known - {name})
     if not used or not ARITHMETIC.search(name):
         return None
