@@ -14,7 +14,7 @@ from typing import Any
 import onnx_ir as ir
 
 from neural_cost.analyzer.expressions import Formula
-from neural_cost.analyzer.node import Dims
+from neural_cost.analyzer.node import Dims, text_of
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.shape_checks import contradiction
 from neural_cost.analyzer.views import Symbols
@@ -139,7 +139,8 @@ def _likeness(node: ir.Node, symbols: Symbols) -> Any:
     shapes = [_dims(value, symbols) for value in (*node.inputs, *node.outputs)]
     if not any(dim is not None and not isinstance(dim, int) for dims in shapes for dim in dims or ()):
         return None
-    attributes = tuple((name, repr(attr.value)) for name, attr in node.attributes.items() if attr.type not in GRAPHS)
+    plain = ((name, attr) for name, attr in node.attributes.items() if attr.type not in GRAPHS)
+    attributes = tuple((name, text_of(attr.value)) for name, attr in plain)
     return node.domain, node.op_type, attributes, tuple(shapes)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from neural_cost.analyzer.cost import COUNTS, NOTHING, Cost, Dim
 from neural_cost.analyzer.expressions import Formula, expanded, overtakes, power
-from neural_cost.analyzer.node import Node, Tensor, Unknown
+from neural_cost.analyzer.node import Node, Tensor, Unknown, text_of
 from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.records import Totals
@@ -218,7 +218,7 @@ def _likeness(node: Node) -> Any:
         value = None if tensor.value is None else (tensor.value.tobytes(), tensor.value.shape)
         return place, tensor.dtype, tensor.dims, tensor.constant, value
 
-    attributes = tuple((name, repr(value)) for name, value in node.attributes.items())
+    attributes = tuple((name, text_of(value)) for name, value in node.attributes.items())
     head = (node.domain, node.op_type, node.version, node.causal_half, attributes)
     return (*head, tuple(map(seen, node.inputs)), tuple(map(seen, node.outputs)))
 

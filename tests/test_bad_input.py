@@ -154,6 +154,18 @@ def test_an_operator_without_inputs_is_not_costed(tmp_path):
         assert report.totals.macs == ONE_MATMUL
 
 
+def test_a_value_that_cannot_be_read_is_no_fault(tmp_path):
+    """The value that fills has two elements of data and a shape of one."""
+    text = f"""{HEADER} g (float[batch, 4] x) => (float[a, b] y) {{
+        s = Shape(x)  z = ConstantOfShape <value = float[1] {{0}}> (s)  y = Add(x, z) }}"""
+    model = onnx.parser.parse_model(text)
+    model.graph.node[1].attribute[0].t.ClearField("float_data")
+    model.graph.node[1].attribute[0].t.raw_data = bytes(8)
+    report = neural_cost.analyze(saved(model, tmp_path))
+    assert report.ranges["batch"].least == 1
+    assert report.at(batch=3).other_flops == 3 * 4
+
+
 def test_a_table_of_unknown_size_makes_the_parameters_incomplete(tmp_path):
     """How many of the 2000 elements are kept is not worked out; what is read of them is known: 2 elements."""
     text = f"""{HEADER} g (int64[2] at) => (float[2] y) <int64[1] n = {{2000}}, float zero = {{0}}> {{
