@@ -8,9 +8,10 @@ from typing import Literal
 
 import onnx_ir as ir
 
+from neural_cost.analyzer.arguments import device_of, path_of, sizes_of
+from neural_cost.analyzer.assumptions import doubts
 from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.device import Device
-from neural_cost.analyzer.device_table import find_device
 from neural_cost.analyzer.dimensions import Binding, bind
 from neural_cost.analyzer.errors import NeuralCostError
 from neural_cost.analyzer.formulas import Ends
@@ -19,7 +20,7 @@ from neural_cost.analyzer.memory.reading import activations
 from neural_cost.analyzer.memory.record import plain_peak
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.opened import Opened
-from neural_cost.analyzer.parameters import Weight, all_sizes_known, distinct, parameters
+from neural_cost.analyzer.parameters import Weight, all_sizes_known, distinct, other_constants, parameters
 from neural_cost.analyzer.records import ModelInfo, node_record
 from neural_cost.analyzer.report import Causal, Report, cover, total
 from neural_cost.analyzer.roofline import Bound, Work, bounds, kernel_bound
@@ -58,25 +59,25 @@ def analyze(
         DeviceError: no device of that name is known.
     """
     _check_options(causal, data_dependent)
-    on = find_device(device) if isinstance(device, str) else device
+    path, on = path_of(path), device_of(device)
+    dims, shapes, trips = (sizes_of(*each) for each in (("dims", dims), ("shapes", shapes), ("trips", trips)))
     tell = progress or (lambda stage: None)
     tell(f"reading {os.fspath(path)}")
     model = load(path)
-    binding = bind(model, dims or {}, shapes or {})
+    binding = bind(model, dims, shapes)
     tell(f"shapes of {len(model.ir.graph):,} nodes")
-    inference = infer(model, binding, trips or {}, upper=data_dependent == "upper")
+    inference = infer(model, binding, trips, upper=data_dependent == "upper")
     binding = inference.binding
     tell(f"costs of {len(model.ir.graph):,} nodes")
     walk = Walk(inference, causal_half=causal == "half")
     nodes = walk.model()
     weights = parameters(nodes)
-    ends = _ends(model, binding, walk, weights)
+    ends = _ends(model, binding, walk, weights, other_constants(nodes, weights))
     alive = activations(walk.views)
     moved, all_known = compulsory_bytes(nodes, ends.sources, ends.outputs)
 
     def again(sizes: Mapping[str, int]) -> Report:
-        more = {**(dims or {}), **sizes}
-        return analyze(path, more, shapes, on, trips=trips, data_dependent=data_dependent, causal=causal)
+        return analyze(path, {**dims, **sizes}, shapes, on, trips=trips, data_dependent=data_dependent, causal=causal)
 
     return Report(
         _describe(model, binding, inference, nodes),
@@ -84,7 +85,7 @@ def analyze(
         cover(nodes),
         [node_record(node, weights, _bound(node, on), bounded=on is not None) for node in nodes],
         [] if on is None else [_bounds(nodes, moved, on)],
-        model.notes + walk.notes,
+        model.notes + doubts(binding.assumed, _names_of(binding), binding.dims, nodes) + walk.notes,
         causal,
         Opened(inference, nodes, ends, alive, again, on),
     )
@@ -99,10 +100,18 @@ def _check_options(causal: str, data_dependent: str) -> None:
             raise NeuralCostError(f"{name} cannot be {value!r}: it is {' or '.join(map(repr, known))}.")
 
 
-def _ends(model: Model, binding: Binding, walk: Walk, weights: Mapping[str, Weight]) -> Ends:
+def _ends(
+    model: Model, binding: Binding, walk: Walk, weights: Mapping[str, Weight], others: Mapping[str, Tensor]
+) -> Ends:
     inputs = _views(walk, (value for value in model.ir.graph.inputs if value.name in binding.inputs))
-    sources = {name: weight.stored for name, weight in weights.items()} | {tensor.name: tensor for tensor in inputs}
+    stored = {name: weight.stored for name, weight in weights.items()} | dict(others)
+    sources = stored | {tensor.name: tensor for tensor in inputs}
     return Ends(distinct(weights.values()), inputs, sources, _views(walk, dict.fromkeys(model.ir.graph.outputs)))
+
+
+def _names_of(binding: Binding) -> set[str]:
+    """Names of the dimensions that the inputs leave open."""
+    return {dim for shape in binding.declared.values() for dim in shape if isinstance(dim, str)}
 
 
 def _describe(model: Model, binding: Binding, inference: Inference, nodes: Sequence[NodeCost]) -> ModelInfo:

@@ -8,6 +8,7 @@ it false. Every rule here errs on the high side.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from neural_cost.analyzer.node import BITS
 
@@ -45,12 +46,21 @@ def canonical(compute_type: str) -> str | None:
     return name if name in WIDTHS else None
 
 
-def ceiling(peaks: Mapping[str, float], compute_type: str) -> float | None:
-    """FLOP/s that arithmetic of this type cannot exceed on a device with these peaks; None when nothing is known.
+class Rate(NamedTuple):
+    """A rate that a type cannot exceed: FLOP/s, of which type's figure it is made, and how many times that."""
+
+    flops: float
+    of: str
+    times: float = 1.0
+
+
+def ceiling(peaks: Mapping[str, float], compute_type: str) -> Rate | None:
+    """The rate that arithmetic of this type cannot exceed on a device with these peaks; None when nothing is known.
 
     - A type with a figure: the highest of it and of the wider types that hold all its values, since a kernel may
       convert and compute there (float16 on a GPU whose float16 is slow runs in float32).
-    - A type without one (int64, bool, float16 on a device that lists float32 alone): the highest figure of the
+    - float64 without one: that of float32, which could compute there too.
+    - Another type without one (int64, bool, float16 on a device that lists float32 alone): the highest figure of the
       device, times the ratio of widths where the type is narrower, because one unit does at most twice the
       operations on half the bits. A floating-point type looks at floating-point figures alone, where there are any.
 
@@ -61,8 +71,32 @@ def ceiling(peaks: Mapping[str, float], compute_type: str) -> float | None:
     if name is None or not peaks:
         return None
     if name in peaks:
-        return max(peaks[known] for known in (name, *HOSTS.get(name, ())) if known in peaks)
-    return max(peaks[known] * max(1.0, WIDTHS[known] / WIDTHS[name]) for known in _comparable(peaks, name))
+        return max((Rate(peaks[known], known) for known in (name, *HOSTS.get(name, ())) if known in peaks), key=_flops)
+    if name == "float64" and "float32" in peaks:
+        return Rate(peaks["float32"], "float32")
+    return max((_scaled(peaks, known, name) for known in _comparable(peaks, name)), key=_flops)
+
+
+def substitution(peaks: Mapping[str, float], compute_type: str) -> str | None:
+    """How a type is bounded that has no figure of its own, or a faster type to run in, as a sentence lists it.
+
+    None where its own figure is taken, or where nothing is known.
+    """
+    name, rate = canonical(compute_type), ceiling(peaks, compute_type)
+    if rate is None or rate.of == name:
+        return None
+    times = f"{rate.times:g} times " if rate.times != 1 else ""
+    why = "in which it can run" if name in peaks else "having no figure"
+    return f"{name} at {times}the rate of {rate.of}, {why}"
+
+
+def _flops(rate: Rate) -> float:
+    return rate.flops
+
+
+def _scaled(peaks: Mapping[str, float], known: str, name: str) -> Rate:
+    times = max(1.0, WIDTHS[known] / WIDTHS[name])
+    return Rate(peaks[known] * times, known, times)
 
 
 def _comparable(peaks: Iterable[str], name: str) -> list[str]:

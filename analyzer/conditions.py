@@ -14,7 +14,7 @@ from typing import Any
 import onnx_ir as ir
 
 from neural_cost.analyzer.expressions import Formula
-from neural_cost.analyzer.node import Dims
+from neural_cost.analyzer.node import Dims, text_of
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.shape_checks import contradiction
 from neural_cost.analyzer.views import Symbols
@@ -81,27 +81,16 @@ def broken(conditions: Iterable[Condition], sizes: Mapping[str, int]) -> str | N
     return next((wrong for each in conditions if (wrong := each.broken(sizes)) is not None), None)
 
 
-def fitting(conditions: Sequence[Condition], at: Mapping[str, int]) -> dict[str, int] | None:
-    """Small sizes at which the graph fits, each the least with the others so; None where none were found."""
-    size = 1
-    while broken(conditions, dict.fromkeys(at, size)) is not None:
-        size *= 2
-        if size > LARGE:
-            return None
-    sizes = dict.fromkeys(at, size)
-    for name in sizes:
-        sizes[name] = _range(conditions, sizes, name).least
-    return sizes
-
-
 def ranges(conditions: Sequence[Condition], at: Mapping[str, int]) -> dict[str, Range]:
     """The range of each dimension around a point that fits, the others staying there; none where it does not fit."""
     if broken(conditions, at) is not None:
         return {}
-    return {name: _range(conditions, at, name) for name in at}
+    return {name: range_around(conditions, at, name) for name in at}
 
 
-def _range(conditions: Sequence[Condition], at: Mapping[str, int], name: str) -> Range:
+def range_around(conditions: Sequence[Condition], at: Mapping[str, int], name: str) -> Range:
+    """The range of one dimension around a point that fits."""
+
     def wrong(size: int) -> str | None:
         return broken(conditions, {**at, name: size})
 
@@ -150,7 +139,8 @@ def _likeness(node: ir.Node, symbols: Symbols) -> Any:
     shapes = [_dims(value, symbols) for value in (*node.inputs, *node.outputs)]
     if not any(dim is not None and not isinstance(dim, int) for dims in shapes for dim in dims or ()):
         return None
-    attributes = tuple((name, repr(attr.value)) for name, attr in node.attributes.items() if attr.type not in GRAPHS)
+    plain = ((name, attr) for name, attr in node.attributes.items() if attr.type not in GRAPHS)
+    attributes = tuple((name, text_of(attr.value)) for name, attr in plain)
     return node.domain, node.op_type, attributes, tuple(shapes)
 
 

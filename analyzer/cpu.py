@@ -18,8 +18,9 @@ from neural_cost.analyzer.errors import DeviceError
 def cpu_device(info: CpuInfo) -> Device:
     """Turn what a machine says of its CPU into a device of kind "datasheet".
 
-    Peaks count the cores that the process may use, at the highest clock known. Nothing is invented: a core of
-    unknown rate or clock leaves the peaks out, and notes say what is missing or may be exceeded.
+    Peaks count the cores that the process may use, at the highest clock that the machine tells or that any chip of its
+    kind has. Nothing is invented: a core of unknown rate or clock leaves the peaks out, notes say what is missing, and
+    the caveat what can exceed them.
     """
     rates = [group_rates(info, group) for group in info.groups]
     known = [rate for rate in rates if rate is not None]
@@ -36,6 +37,7 @@ def cpu_device(info: CpuInfo) -> Device:
         source="; ".join(dict.fromkeys(rate.source for rate in known)),
         confidence=_confidence(info, known),
         notes=tuple(_notes(info, known, peaks, bandwidth)),
+        caveat="; ".join(_caveats(info, known)) if peaks else "",
     )
 
 
@@ -57,15 +59,24 @@ def _name(info: CpuInfo, rates: list[GroupRates]) -> str:
     return f"{info.name} ({f'{uarch}, ' if uarch else ''}{cores})"
 
 
-def _clock_is_highest(info: CpuInfo) -> bool:
-    return all(group.max_mhz is not None for group in info.groups)
-
-
 def _confidence(info: CpuInfo, rates: list[GroupRates]) -> str:
-    """That of the least certain rate; low where a turbo may exceed the clock."""
-    if not rates or not _clock_is_highest(info):
+    """That of the least certain rate; low where the machine does not tell its highest clock."""
+    if not rates or any(rate.clock.origin != "told" for rate in rates):
         return "low"
     return min((rate.confidence for rate in rates), key=("low", "medium", "high").index)
+
+
+def _is_limited(info: CpuInfo) -> bool:
+    """Whether a cgroup allows less than the cores that there are."""
+    return info.quota_cpus is not None and info.quota_cpus < info.cores
+
+
+def _caveats(info: CpuInfo, rates: list[GroupRates]) -> Iterable[str]:
+    """How a run can be faster than the peaks."""
+    if any(rate.clock.origin == "reported" for rate in rates):
+        yield "at the clock the machine reports, and a turbo can beat it"
+    if _is_limited(info):
+        yield "sustained under a cgroup's quota, and a short run can beat it"
 
 
 def _notes(
@@ -75,10 +86,7 @@ def _notes(
     yield from dict.fromkeys(note for rate in rates for note in rate.notes)
     if not peaks:
         yield "peaks unknown: the table has no FLOPs per cycle for this CPU, or its clock is not known"
-    elif not _clock_is_highest(info):
-        mhz = max(group.mhz or 0 for group in info.groups)
-        yield f"the machine does not tell its highest clock: {mhz:.0f} MHz is assumed, and a turbo can exceed it"
-    if info.quota_cpus is not None and info.quota_cpus < info.cores:
+    if _is_limited(info):
         yield (
             f"a cgroup allows {info.quota_cpus:g} of {info.cores} cores: peaks are those of a sustained run, and a"
             " run shorter than the quota's period can exceed them"

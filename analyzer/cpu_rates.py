@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from neural_cost.analyzer.cost import ceil_div
+from neural_cost.analyzer.cpu_clocks import Clock, clock_of, in_ranges
 from neural_cost.analyzer.cpu_info import CoreGroup, CpuInfo
 from neural_cost.analyzer.device_table import Row, read_table
 
@@ -24,6 +25,8 @@ INSTRUCTIONS = (
 APPLE = 0x61  # implementer id
 APPLE_CORES_PER_AMX = 4  # a cluster has 4 to 6 cores and one matrix block: 4 counts no block too few
 
+AMX_NOTE = "Apple's matrix blocks are counted, which only Accelerate and SME reach"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRates:
@@ -32,7 +35,7 @@ class GroupRates:
     Attributes:
         uarch: the microarchitecture.
         cores: how many.
-        clock: cycles/s.
+        clock: cycles/s, and where they come from.
         per_cycle: FLOPs per cycle of one core, by compute type.
         shared_per_cycle: FLOPs per cycle of units that the group has beside its cores.
         source: where the rates come from.
@@ -42,7 +45,7 @@ class GroupRates:
 
     uarch: str
     cores: int
-    clock: float
+    clock: Clock
     per_cycle: Mapping[str, float]
     shared_per_cycle: Mapping[str, float] = field(default_factory=dict)
     source: str
@@ -51,11 +54,11 @@ class GroupRates:
 
     def per_second(self, kind: str) -> float:
         """FLOP/s of one core."""
-        return self.per_cycle[kind] * self.clock
+        return self.per_cycle[kind] * self.clock.hertz
 
     def shared_per_second(self, kind: str) -> float:
         """FLOP/s of the group's units outside its cores."""
-        return self.shared_per_cycle.get(kind, 0.0) * self.clock
+        return self.shared_per_cycle.get(kind, 0.0) * self.clock.hertz
 
 
 def group_rates(info: CpuInfo, group: CoreGroup) -> GroupRates | None:
@@ -63,7 +66,8 @@ def group_rates(info: CpuInfo, group: CoreGroup) -> GroupRates | None:
 
     A core that the table lacks gets the highest figure that the table has for its instruction sets, and says so.
     """
-    if group.clock is None:
+    clock = clock_of(info, group)
+    if clock is None:
         return None
     column = next((column for column, needs in INSTRUCTIONS if needs <= info.flags), None)
     if column is None:
@@ -79,12 +83,12 @@ def group_rates(info: CpuInfo, group: CoreGroup) -> GroupRates | None:
     return GroupRates(
         uarch=row["uarch"] if row else "",
         cores=group.cores,
-        clock=group.clock,
+        clock=clock,
         per_cycle=_by_type(fp32, info.flags, row),
         shared_per_cycle=amx,
         source=f"cpu_uarch.csv: {row['source']}" if row else "cpu_uarch.csv",
         confidence="low" if notes or not row else row["confidence"],
-        notes=(*notes, *(["Apple's matrix blocks are counted, which only Accelerate and SME reach"] if amx else [])),
+        notes=(*notes, *([clock.note] if clock.note else []), *([AMX_NOTE] if amx else [])),
     )
 
 
@@ -152,13 +156,7 @@ def _is(row: Row, info: CpuInfo, model: int | None) -> bool:
     is_x86 = row["vendor"] in ("GenuineIntel", "AuthenticAMD")
     if is_x86 != (implementer is None) or (is_x86 and row["vendor"] != info.vendor) or int(row["family"], 16) != family:
         return False
-    return not row["models"] or (model is not None and _in_ranges(model, row["models"]))
-
-
-def _in_ranges(model: int, ranges: str) -> bool:
-    """Whether "0f 16 20-2f", in hexadecimal, holds a model."""
-    spans = (part.partition("-") for part in ranges.split())
-    return any(int(first, 16) <= model <= int(last or first, 16) for first, _, last in spans)
+    return not row["models"] or in_ranges(model, row["models"])
 
 
 def int_or_none(text: str) -> int | None:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from neural_cost.analyzer.compute_type import WIDTHS, ceiling
+from neural_cost.analyzer.compute_type import WIDTHS, ceiling, substitution
 from neural_cost.analyzer.errors import DeviceError
 from neural_cost.analyzer.record import Record
+from neural_cost.analyzer.tables.figures import plain
 
 DeviceKind = Literal["datasheet", "measured"]
 
@@ -29,6 +30,7 @@ class Device(Record):
         source: where the figures come from.
         confidence: "high", "medium" or "low".
         notes: what a reader of a bound must know: how an ambiguous name was resolved, what a figure leaves out.
+        caveat: how a run can be faster than the peaks, a clause for the line that has the bound; empty where none can.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Device(Record):
     source: str = ""
     confidence: str = ""
     notes: tuple[str, ...] = ()
+    caveat: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a figure that is no figure, and types that no work could ask for."""
@@ -58,7 +61,12 @@ class Device(Record):
         float32 means IEEE float32; for TensorFloat-32 ask for "tf32". See `compute_type.ceiling` for a type without
         a figure of its own.
         """
-        return ceiling(self.peaks, compute_type)
+        rate = ceiling(self.peaks, compute_type)
+        return None if rate is None else rate.flops
+
+    def substitution(self, compute_type: str) -> str | None:
+        """What `peak` takes for a type in place of a figure of its own; None where that is its own, or unknown."""
+        return substitution(self.peaks, compute_type)
 
     def bandwidth(self, working_set: int) -> float | None:
         """Bytes/s that a kernel which moves this many bytes cannot exceed; None when nothing is known.
@@ -90,8 +98,8 @@ class Device(Record):
 
     def __str__(self) -> str:
         """Name, kind, peaks and bandwidth in one line."""
-        peaks = ", ".join(f"{kind} {rate / 1e12:.4g}" for kind, rate in self.peaks.items())
+        peaks = ", ".join(f"{kind} {plain(rate / 1e12)}" for kind, rate in self.peaks.items())
         compute = f"{peaks} TFLOP/s" if peaks else "peaks unknown"
         rate = self.memory_bandwidth
-        memory = f"{rate / 1e9:.4g} GB/s" if rate is not None else "bandwidth unknown"
+        memory = f"{plain(rate / 1e9)} GB/s" if rate is not None else "bandwidth unknown"
         return f"{self.name} ({self.type}, {self.kind}): {compute}; {memory}"

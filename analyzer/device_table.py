@@ -30,6 +30,7 @@ PREFIXES = (
 )  # fmt: skip
 
 CONSUMER_NOTE = "figures are at the rated boost clock, which this card can exceed by several percent"
+CONSUMER_CAVEAT = "at the rated boost clock, and this card can beat it by several percent"
 APPLE_NOTE = "the figures are those of the GPU: the CPU and the Neural Engine are not counted"
 
 
@@ -108,6 +109,8 @@ def _top_peak(device: Device) -> float:
 
 def _unknown(wanted: str) -> str:
     """The sentence about a name that nothing fits."""
+    if not wanted:
+        return f"no device is named: give a name, or leave the device out{_HOW_TO_LIST}"
     names = {device.name.lower(): device.name for device in list_devices()}
     close = [names[key] for key in get_close_matches(wanted.lower(), names, n=3, cutoff=0.5)]
     suggestion = f"; near it are {', '.join(repr(name) for name in close)}" if close else ""
@@ -156,6 +159,7 @@ def _entry(row: Row, ceilings: list[Row]) -> Entry:
         source=row["source"],
         confidence=row["confidence"],
         notes=(*raised, *_general_notes(row)),
+        caveat=CONSUMER_CAVEAT if _is_consumer(row) else "",
     )
     return Entry(device, re.compile(row["match"], re.IGNORECASE))
 
@@ -174,12 +178,15 @@ def _peaks(row: Row, ceilings: list[Row]) -> tuple[dict[str, float], list[str]]:
     return {kind: peaks[kind] * 1e12 for kind in COLUMNS if kind in peaks}, notes
 
 
+def _is_consumer(row: Row) -> bool:
+    return row["name"].startswith(("NVIDIA GeForce", "AMD Radeon", "Intel Arc"))
+
+
 def _general_notes(row: Row) -> list[str]:
-    consumer = row["name"].startswith(("NVIDIA GeForce", "AMD Radeon", "Intel Arc"))
     tf32 = f"float32 is IEEE float32: with TF32 on, matrix work can reach {row['tf32_tflops']} TFLOP/s"
     checks = (
         (bool(row["tf32_tflops"]) and row["tf32_tflops"] != row["fp32_tflops"], tf32),
-        (consumer, CONSUMER_NOTE),
+        (_is_consumer(row), CONSUMER_NOTE),
         (row["kind"] == "apple_soc", APPLE_NOTE),
     )
     return [note for holds, note in checks if holds]

@@ -170,8 +170,9 @@ def _of_nodes(model: Model, names: Sequence[str]) -> dict[str, bool]:
 
 def _check_size(model: Model, name: str, size: int) -> None:
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+        given = quoted(repr(size))[1:-1]
         raise DimensionError(
-            f"{model.path}: the dimension {quoted(name)} must be a whole number from 0 up, not {quoted(size)[1:-1]}."
+            f"{model.path}: the dimension {quoted(name)} must be a whole number from 0 up, not {given}."
         )
     if size > MAX_SIZE:
         raise DimensionError(f"{model.path}: the dimension {quoted(name)} is larger than 64 bits can hold; give less.")

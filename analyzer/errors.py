@@ -7,6 +7,7 @@ NeuralCostError
 │   └── ParityError     the file that was exported does not compute what the model does
 ├── BackendError        an extra is missing, or a provider is not available
 │   └── InputError      what a model is to be run on cannot be read or does not fit it
+├── RuleError           a cost rule whose place is taken, or that names no operator
 ├── DeviceError         no such device in the table, or a device without the figure asked for
 └── BudgetExceeded      a model costs more than it may
 
@@ -54,6 +55,12 @@ class BackendError(NeuralCostError):
 
 class InputError(BackendError):
     """Inputs that were given for a run cannot be read, or do not fit the model."""
+
+    exit_code = 2
+
+
+class RuleError(NeuralCostError, ValueError):
+    """A cost rule cannot be registered."""
 
     exit_code = 2
 

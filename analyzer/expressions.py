@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-PLAIN_NAME = re.compile(r"[^\W\d][\w.:/]*")
+from neural_cost.analyzer.errors import DimensionError
+
+PLAIN_NAME = re.compile(r"[^\W\d][\w.:]*")
 
 
 class Formula:
@@ -23,8 +25,12 @@ class Formula:
         self.names = names
 
     def __call__(self, sizes: Mapping[str, int]) -> int:
-        """The count at these sizes, one for each name."""
-        return int(self._compiled(*(sizes[name] for name in self.names)))
+        """The count at these sizes, one for each name. Raises DimensionError where one is missing."""
+        try:
+            return int(self._compiled(*(sizes[name] for name in self.names)))
+        except (KeyError, TypeError) as error:
+            needed = ", ".join(f'"{name}"' for name in self.names)
+            raise DimensionError(f"the formula {self} takes sizes by name, of {needed}; given are: {sizes}.") from error
 
     def __str__(self) -> str:
         """The expression with its terms collected, as `batch*(6291456*sequence + 1024*sequence**2)`."""
@@ -33,6 +39,11 @@ class Formula:
     def __repr__(self) -> str:
         """The same, told apart from a string."""
         return f"Formula({self})"
+
+    @property
+    def symbols(self) -> set[Any]:
+        """The symbols that it depends on."""
+        return getattr(self.expression, "free_symbols", set())
 
     @cached_property
     def _compiled(self) -> Callable[..., Any]:

@@ -12,11 +12,12 @@ from typing import Any
 
 from neural_cost.analyzer.cost import COUNTS, NOTHING, Cost, Dim
 from neural_cost.analyzer.expressions import Formula, expanded, overtakes, power
-from neural_cost.analyzer.node import Node, Tensor, Unknown
+from neural_cost.analyzer.node import Node, Tensor, Unknown, text_of
 from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.records import Totals
 from neural_cost.analyzer.rules.registry import lookup
+from neural_cost.analyzer.total_formulas import BUILT, TotalFormulas, why_missing
 from neural_cost.analyzer.traffic import compulsory_bytes
 from neural_cost.analyzer.walk import NodeCost
 
@@ -50,7 +51,8 @@ class Growth(Record):
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """What compulsory traffic is made of: weights, graph inputs and outputs; `sources` are those that nodes read."""
+    """What compulsory traffic is made of: weights, graph inputs and outputs; `sources` are those that nodes read, and
+    other constants that are data."""
 
     weights: Sequence[Weight]
     inputs: Sequence[Tensor]
@@ -64,11 +66,13 @@ class Formulas(Record):
 
     Attributes:
         names: open dimensions, in the order of the model.
-        totals: by the names of `Totals`; empty where a node has no formula, or runs no one knows how often.
+        totals: by the names of `Totals`; empty where a node has no formula, or runs no one knows how often. Asked for
+            one that is not there, it raises a NeuralCostError with the reason.
         by: the totals by type and kind: "macs_by_type", "flops_by_type", "flops_by_kind".
         parameters, parameter_bytes: they do not depend on dimensions.
         nodes: for each node of the report the formulas of one execution, and of its repeats; None where it has none.
         missing: names of the nodes without a formula.
+        why: what is in the way of totals that have none; empty where all have.
         growth: how the totals grow, by dimension.
     """
 
@@ -79,6 +83,7 @@ class Formulas(Record):
     parameter_bytes: int
     nodes: Sequence[Mapping[str, Formula] | None]
     missing: Sequence[str]
+    why: str
     growth: Sequence[Growth]
 
     def at(self, sizes: Mapping[str, int]) -> Totals:
@@ -98,8 +103,15 @@ class Formulas(Record):
             **texts,
             **({"traffic_bytes": per_op, "parameters": str(self.parameters)} if per_op is not None else {}),
             "missing": list(self.missing),
+            "why": self.why,
             "growth": [each.to_dict() for each in self.growth],
         }
+
+    def _shown(self) -> dict[str, Any]:
+        by = {name: {kind: str(each) for kind, each in kinds.items()} for name, kinds in self.by.items()}
+        texts = {"totals": {name: str(formula) for name, formula in self.totals.items()}, "by": by}
+        plain = ("parameters", "parameter_bytes", "missing", "why")
+        return {"names": list(self.names), **texts, **{name: getattr(self, name) for name in plain}}
 
 
 def formulas(
@@ -118,11 +130,12 @@ def formulas(
         if cost is not None and node.open_repeats is not None
     ]
     whole = len(parts) == len(pairs)
-    totals = _totals(parts, names) if whole else {}
+    totals = TotalFormulas(_totals(parts, names) if whole else {})
     if whole and (least := _compulsory(pairs, ends, finder)) is not None:
         totals["compulsory_bytes"] = least
     if whole and peak is not None:
         totals["activation_peak_bytes"] = peak
+    totals.why = "" if totals.keys() >= set(BUILT) else why_missing(missing, nodes)
     return Formulas(
         names,
         totals,
@@ -131,6 +144,7 @@ def formulas(
         sum(weight.stored.bytes for weight in ends.weights),
         [None if cost is None else finder.each(cost, node.open_repeats) for node, cost in pairs],
         missing,
+        totals.why,
         [_growth(name, totals, sizes) for name in names] if totals else [],
     )
 
@@ -204,7 +218,7 @@ def _likeness(node: Node) -> Any:
         value = None if tensor.value is None else (tensor.value.tobytes(), tensor.value.shape)
         return place, tensor.dtype, tensor.dims, tensor.constant, value
 
-    attributes = tuple((name, repr(value)) for name, value in node.attributes.items())
+    attributes = tuple((name, text_of(value)) for name, value in node.attributes.items())
     head = (node.domain, node.op_type, node.version, node.causal_half, attributes)
     return (*head, tuple(map(seen, node.inputs)), tuple(map(seen, node.outputs)))
 

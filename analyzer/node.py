@@ -233,3 +233,11 @@ class Node:
 
 def _signed(dtype: str | None) -> str | None:
     return None if dtype is None else dtype.removeprefix("u")
+
+
+def text_of(value: object) -> str:
+    """What an attribute holds, to tell whether two are alike; a tensor that cannot be read is like no other."""
+    try:
+        return repr(value)
+    except ValueError:  # its data has another size than its shape
+        return str(id(value))

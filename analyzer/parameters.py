@@ -7,7 +7,7 @@ turns whole-numbered positions into the angles of a rotary embedding.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from neural_cost.analyzer.angles import rotary_tables
@@ -52,6 +52,30 @@ def parameters(nodes: Sequence[NodeCost]) -> dict[str, Weight]:
             if stored.name not in tables:
                 found[tensor.name] = Weight(stored, _elements(each.node, position, tensor))
     return found
+
+
+def other_constants(nodes: Sequence[NodeCost], weights: Mapping[str, Weight]) -> dict[str, Tensor]:
+    """Constants that nodes read as data and that are no parameters, as stored, by the names they are read under.
+
+    Running statistics of a BatchNormalization, scales, masks, rotary tables. A single element is no traffic that
+    anything must have, since a kernel may hold it, and wide integers are positions and sizes.
+    """
+    origin = _origins(nodes)
+    found: dict[str, Tensor] = {}
+    for each in nodes:
+        inputs = each.node.inputs[:1] if each.kind == "views" else each.node.inputs
+        for tensor in () if each.constant else inputs:
+            if tensor is not None and tensor.name not in weights and _is_data(tensor):
+                stored = origin.get(tensor.name, tensor)
+                known = stored.dtype in BITS and stored.dims is not None and None not in stored.dims
+                found[tensor.name] = stored if known else tensor
+    return found
+
+
+def _is_data(tensor: Tensor) -> bool:
+    if not tensor.constant or not tensor.dims or None in tensor.dims or tensor.dtype not in BITS or tensor.size == 1:
+        return False
+    return tensor.bits <= 8 or tensor.dtype.startswith(("float", "bfloat", "complex"))
 
 
 def all_sizes_known(nodes: Iterable[NodeCost]) -> bool:

@@ -15,8 +15,14 @@ class Record:
         raise NotImplementedError
 
     def __str__(self) -> str:
-        """One line for each field that holds something."""
-        return "\n".join(f"{name}: {_text(value)}" for name, value in self.to_dict().items() if value not in ([], {}))
+        """One line for each field that holds something, by its name in Python."""
+        return "\n".join(
+            f"{name}: {_text(value)}" for name, value in self._shown().items() if value not in ([], {}, "")
+        )
+
+    def _shown(self) -> dict[str, Any]:
+        """What `str` shows: attributes by their names."""
+        return self.to_dict()
 
     def _repr_html_(self) -> str:
         """The lines for a notebook."""
@@ -30,6 +36,6 @@ def _text(value: Any) -> str:
         return "unknown"
     if isinstance(value, dict):
         return ", ".join(f"{name} {_text(each)}" for name, each in value.items())
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return ", ".join(map(_text, value))
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

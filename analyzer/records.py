@@ -51,7 +51,8 @@ class Totals(Record):
         parameters: elements of weights, a shared one once.
         parameter_bytes: the same as the file stores them.
         per_op_bytes: what all nodes read and write.
-        compulsory_bytes: weights, inputs and outputs once; None where that is not known whole.
+        compulsory_bytes: weights, other constants that are data, inputs and outputs once; None where that is not
+            known whole.
         activation_peak_bytes: the most that is alive at one node, weights apart; None where a size is not known.
     """
 
@@ -69,11 +70,18 @@ class Totals(Record):
     compulsory_bytes: int | None
     activation_peak_bytes: int | None = None
 
+    @property
+    def traffic_bytes(self) -> dict[str, int | None]:
+        """Bytes moved: "compulsory", "fused" (not counted yet) and "per_op"."""
+        return {"compulsory": self.compulsory_bytes, "fused": None, "per_op": self.per_op_bytes}
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data; what is not known, or not counted yet, is null."""
         names = [name for name in self.__slots__ if not name.startswith(("per_op", "compulsory"))]
-        traffic = {"compulsory": self.compulsory_bytes, "fused": None, "per_op": self.per_op_bytes}
-        return {n: getattr(self, n) for n in names} | {"traffic_bytes": traffic}
+        return {name: getattr(self, name) for name in (*names, "traffic_bytes")}
+
+    def _shown(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)

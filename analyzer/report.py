@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from neural_cost.analyzer.arguments import check_depth, choice, device_of, sizes_of
 from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.conditions import Range
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
+from neural_cost.analyzer.errors import BackendError
 from neural_cost.analyzer.expressions import Formula
 from neural_cost.analyzer.formulas import Formulas
 from neural_cost.analyzer.memory.fits import Fits, fits
@@ -62,7 +64,7 @@ class Report(Record):
         Raises:
             DimensionError: a dimension that the model lacks, or sizes that contradict the graph.
         """
-        return self.opened.at({**(sizes or {}), **named})
+        return self.opened.at({**sizes_of("sizes", sizes), **sizes_of("sizes", named)})
 
     @property
     def formulas(self) -> Formulas:
@@ -83,12 +85,12 @@ class Report(Record):
         """An order of the nodes in which less is alive at once: a heuristic, never worse than the file's order."""
         return self.opened.best_order
 
-    def fits(self, device: Device | None = None) -> Fits | None:
+    def fits(self, device: str | Device | None = None) -> Fits | None:
         """Whether weights and activations go into a device's memory, and the largest batch that does.
 
         The device is by default that of the report; None where it has none.
         """
-        memory, opened, on = self.memory, self.opened, device or self.opened.device
+        memory, opened, on = self.memory, self.opened, device_of(device) or self.opened.device
         return None if on is None else fits(on, memory.weight_bytes, memory.peak_bytes, opened.peak, opened.sizes)
 
     @property
@@ -167,15 +169,20 @@ class Report(Record):
         """Rows of a view: a node each, or sums over the nodes of an operator, module, function or call.
 
         `depth` cuts modules short. See `tables.rows.rows` for what a row holds.
+
+        Raises:
+            NeuralCostError: no such view, column or depth.
         """
-        return rows(self.nodes, By(by), depth, Column(sort))
+        view, column = choice(By, "by", by), choice(Column, "sort", sort)
+        check_depth(view, depth)
+        return rows(self.nodes, view, depth, column)
 
     def operators(self) -> list[Row]:
         """Sums by operator."""
         return self.rows(By.OP)
 
     def modules(self, depth: int | None = None) -> list[Row]:
-        """Sums by module, down to a depth."""
+        """Sums by module: of each node's innermost one, or of those at a depth with all that is inside."""
         return self.rows(By.MODULE, depth)
 
     def functions(self) -> list[Row]:
@@ -187,10 +194,17 @@ class Report(Record):
         return self.rows(By.CALL)
 
     def to_dataframe(self, by: By | str = By.NODE, depth: int | None = None) -> pd.DataFrame:
-        """The rows of a view as a table of pandas, which must be installed; an unknown figure is missing there."""
-        import pandas as pd
+        """The rows of a view as a table of pandas, which must be installed; an unknown figure is missing there.
 
-        return pd.DataFrame(self.rows(by, depth), columns=columns(By(by))).convert_dtypes()
+        Raises:
+            BackendError: pandas is not installed.
+        """
+        found = self.rows(by, depth)
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise BackendError("a table of pandas needs pandas: pip install pandas.") from error
+        return pd.DataFrame(found, columns=columns(By(by))).convert_dtypes()
 
     def __str__(self) -> str:
         """The table that the command shows."""

@@ -15,12 +15,13 @@ Source of the model: Williams, Waterman, Patterson, "Roofline: an insightful vis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from neural_cost.analyzer.device import Device, DeviceKind
 from neural_cost.analyzer.record import Record
+from neural_cost.analyzer.tables.figures import plain
 
 LimitedBy = Literal["compute", "memory", "unknown"]
 
@@ -97,6 +98,8 @@ class Bound(Record):
         intensity: FLOPs / compulsory bytes of the model.
         ridge: FLOPs / byte above which this mix of types is limited by compute; None when a part is unknown.
         missing: peaks and bandwidths that are left out.
+        substituted: types bounded at another type's rate ("int64 at the rate of int8, ..."): loose, and still true.
+        caveat: how a run can beat it, as a clause; empty where none can.
         notes: the device's.
     """
 
@@ -112,20 +115,25 @@ class Bound(Record):
     intensity: float | None
     ridge: float | None
     missing: tuple[str, ...] = ()
+    substituted: tuple[str, ...] = ()
+    caveat: str = ""
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Every field by its name."""
         fields = {name: getattr(self, name) for name in self.__slots__}
-        return {**fields, "missing": list(self.missing), "notes": list(self.notes)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
 
     def __str__(self) -> str:
         """The bounds and what limits the floor, in one line."""
         named = (("floor", self.floor_s), ("fused", self.fused_s), ("per op", self.per_op_s))
-        parts = ", ".join(f"{name} {seconds * 1e3:.4g} ms" for name, seconds in named if seconds is not None)
+        parts = ", ".join(f"{name} {plain(seconds * 1e3)} ms" for name, seconds in named if seconds is not None)
         left_out = f"; left out: {', '.join(self.missing)}" if self.missing else ""
         state = "cold, " if self.cold else ""
-        return f"{self.device} ({state}{self.kind}): {parts or 'unknown'}; limited by {self.limited_by}{left_out}"
+        kind = f"{self.kind}, {self.caveat}" if self.caveat else self.kind
+        instead = f"; {'; '.join(self.substituted)}" if self.substituted else ""
+        limit = f"limited by {self.limited_by}{left_out}{instead}"
+        return f"{self.device} ({state}{kind}): {parts or 'unknown'}; {limit}"
 
 
 def kernel_bound(work: Work, device: Device) -> KernelBound:
@@ -175,6 +183,8 @@ def bounds(
         intensity=whole.intensity,
         ridge=_mix_ridge(whole, floor, device),
         missing=tuple(dict.fromkeys(missing)),
+        substituted=tuple(_substituted(whole, device)),
+        caveat=device.caveat,
         notes=device.notes,
     )
 
@@ -195,6 +205,12 @@ def _whole(nodes: Iterable[Work], compulsory_bytes: int) -> Work:
         for kind, count in work.flops_by_type.items():
             flops[kind] = flops.get(kind, 0) + work.repeats * count
     return Work(flops, compulsory_bytes)
+
+
+def _substituted(whole: Work, device: Device) -> Iterator[str]:
+    """Types of the work that are bounded at another type's rate, each once."""
+    counted = (kind for kind, count in whole.flops_by_type.items() if count > 0)
+    yield from dict.fromkeys(text for kind in counted if (text := device.substitution(kind)) is not None)
 
 
 def _sum(parts: Iterable[KernelBound]) -> float | None:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from neural_cost.analyzer.conditions import conditions, fitting
+from neural_cost.analyzer.conditions import conditions
 from neural_cost.analyzer.control_flow import FOLLOW
 from neural_cost.analyzer.dimensions import Binding
 from neural_cost.analyzer.engine import Declared, Engine, FalseShape, Sizes, dim_of
 from neural_cost.analyzer.errors import DimensionError, closest, listed, quoted
+from neural_cost.analyzer.fitting import fitting
 from neural_cost.analyzer.load import Model
 from neural_cost.analyzer.node import Dims
 from neural_cost.analyzer.shape_mends import install

@@ -2,7 +2,9 @@
 
 What is the sequence is read off the graph's own inputs. A decoder's cache is an input that an output answers to, alike
 in type and in all dimensions but one, which has grown by this call's tokens. Without a cache, the sequence is the
-second dimension of a matrix of integers, which are tokens, or an open dimension that is called one.
+second dimension of a matrix of integers, which are tokens, or an open dimension that is called one and has a vector at
+each position. Samples and frames that convolutions or pooling take together are no tokens, and where there are two
+sequences, as a text and its translation, the cost of a token of either is not told.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.derived_dims import names_in
-from neural_cost.analyzer.errors import DimensionError
+from neural_cost.analyzer.errors import DimensionError, quoted
 from neural_cost.analyzer.node import Tensor, Unknown
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.records import Totals
@@ -56,6 +58,7 @@ class Tokens(Record):
         weight_flops_per_token: those of products with weights, 2 for each MAC: what does not grow with the context.
         prefill, decode: a call that reads the whole context at once, and one that adds its last token to the cache;
             None where nobody gave the size of either dimension, or the graph takes no such call.
+        why: the reason why one of those two is None; empty where both are known.
     """
 
     dim: str | None
@@ -71,6 +74,7 @@ class Tokens(Record):
     weight_flops_per_token: float | None
     prefill: Totals | None
     decode: Totals | None
+    why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -99,7 +103,7 @@ def find_tokens(
     caches = find_caches(declared, inputs, outputs)
     owners = {cache.past.name for cache in caches}
     others = [tensor for tensor in inputs if tensor.name not in owners]
-    found = _tokens(declared, others, caches[0].tokens if caches else None)
+    found = _tokens(declared, others, caches[0].tokens if caches else None, joined=any(map(_joins, nodes)))
     if found is None:
         return None
     tensor, axis = found
@@ -109,8 +113,8 @@ def find_tokens(
     past_dim = _name(declared, caches[0].past, caches[0].axis) if caches else None
     per_token = sum(_bytes_per_token(cache) for cache in caches) // max(1, batch)
     known = totals.complete and batch * tokens > 0
-    asked = known and not {dim, past_dim} <= set(assumed)
-    prefill, decode = _calls(dim, past_dim, past + tokens, at) if asked else (None, None)
+    why = _why_no_calls(dim, past_dim, assumed, known=known, cached=bool(caches))
+    prefill, decode = _calls(dim, past_dim, past + tokens, at) if not why else (why, why)
     return Tokens(
         dim,
         past_dim,
@@ -123,9 +127,28 @@ def find_tokens(
         totals.macs / (batch * tokens) if known else None,
         totals.flops / (batch * tokens) if known else None,
         2 * _weight_macs(nodes) / (batch * tokens) if known else None,
-        prefill,
-        decode,
+        prefill if isinstance(prefill, Totals) else None,
+        decode if isinstance(decode, Totals) else None,
+        "; ".join(dict.fromkeys(each for each in (prefill, decode) if isinstance(each, str))),
     )
+
+
+def _why_no_calls(dim: str | None, past_dim: str | None, assumed: Sequence[str], *, known: bool, cached: bool) -> str:
+    """Why there is no prefill and no decode to tell of; empty where there is."""
+    if not cached:
+        return "no input holds past keys and values that grow along an open dimension"
+    if dim is None:
+        return "the file fixes the tokens of a call, so its one call is the one that is counted"
+    if not known:
+        return "the totals are not complete, or there is no token"
+    if {dim, past_dim} <= set(assumed):
+        return f"nobody gave the size of {quoted(dim)} or {quoted(past_dim)}"
+    return ""
+
+
+def _joins(node: NodeRecord) -> bool:
+    """Whether a node takes neighbours together, so that what comes in is no sequence of tokens."""
+    return "Conv" in node.op_type or (node.op_type.endswith("Pool") and not node.op_type.startswith("Global"))
 
 
 def find_caches(
@@ -156,20 +179,28 @@ def _grown_axis(declared: Sequence[int | str], past: Tensor, present: Tensor) ->
 
 
 def _tokens(
-    declared: Mapping[str, Sequence[int | str]], inputs: Sequence[Tensor], grown: int | None
+    declared: Mapping[str, Sequence[int | str]], inputs: Sequence[Tensor], grown: int | None, *, joined: bool
 ) -> tuple[Tensor, int] | None:
-    """The input that has this call's tokens along an axis; `grown` is how many there are, where a cache tells."""
+    """The input that has this call's tokens along an axis; `grown` is how many there are, where a cache tells.
+
+    `joined` tells that the model takes neighbours together: then only integers are tokens.
+    """
     known = [tensor for tensor in inputs if tensor.dims is not None and None not in tensor.dims]
-    for tensor in known:
-        is_tokens = len(tensor.shape) == 2 and (tensor.dtype or "").startswith(("int", "uint"))
-        if is_tokens and (tensor.shape[1] == grown or (grown is None and _is_open(declared, tensor, 1))):
-            return tensor, 1
-    for tensor in known:
-        for axis in range(len(tensor.shape)):
-            name = _name(declared, tensor, axis) or ""
-            if NAMED.search(name) and not NOT_NAMED.search(name) and grown in (None, tensor.shape[axis]):
-                return tensor, axis
-    return None
+    ids = [tensor for tensor in known if len(tensor.shape) == 2 and (tensor.dtype or "").startswith(("int", "uint"))]
+    found = [(each, 1) for each in ids if each.shape[1] == grown or (grown is None and _is_open(declared, each, 1))]
+    if not found and (grown is not None or not joined):
+        found = [
+            (tensor, axis)
+            for tensor in known
+            for axis in range(len(tensor.shape) - 1)
+            if _is_sequence(_name(declared, tensor, axis) or "") and grown in (None, tensor.shape[axis])
+        ]
+    names = {_name(declared, tensor, axis) for tensor, axis in found}
+    return found[0] if found and (grown is not None or len(names) == 1) else None
+
+
+def _is_sequence(name: str) -> bool:
+    return NAMED.search(name) is not None and NOT_NAMED.search(name) is None
 
 
 def _is_open(declared: Mapping[str, Sequence[int | str]], tensor: Tensor, axis: int) -> bool:
@@ -196,20 +227,21 @@ def _bytes_per_token(cache: Cache) -> int:
 
 def _calls(
     dim: str | None, past_dim: str | None, context: int, at: Callable[[Mapping[str, int]], Totals]
-) -> tuple[Totals | None, Totals | None]:
-    """The context read at once, and its last token added to a cache of the others."""
-    if dim is None or past_dim is None:
-        return None, None
+) -> tuple[Totals | str, Totals | str]:
+    """The context read at once, and its last token added to a cache of the others; or why such a call is not known."""
+    assert dim is not None
+    assert past_dim is not None
     return _call(at, {dim: context, past_dim: 0}), _call(at, {dim: 1, past_dim: context - 1})
 
 
-def _call(at: Callable[[Mapping[str, int]], Totals], sizes: Mapping[str, int]) -> Totals | None:
-    """The totals of a call; None where they are not known whole, or the graph takes no call of these sizes."""
+def _call(at: Callable[[Mapping[str, int]], Totals], sizes: Mapping[str, int]) -> Totals | str:
+    """The totals of a call; why there are none where they are not known whole, or the graph takes no such call."""
     try:
         totals = at(sizes)
-    except DimensionError:
-        return None
-    return totals if totals.complete else None
+    except DimensionError as error:
+        return str(error).rstrip(".")
+    taken = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    return totals if totals.complete else f"the totals of the call with {taken} are not complete"
 
 
 def _weight_macs(nodes: Sequence[NodeRecord]) -> int:

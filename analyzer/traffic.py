@@ -15,10 +15,11 @@ def compulsory_bytes(
 ) -> tuple[Dim, bool]:
     """Bytes that nothing can save, and whether these are all of them.
 
-    `sources` are weights and graph inputs as stored, by the names that nodes read them under. Each stored one counts
-    what is read of it (of a Gather's table the rows it takes; where several nodes read one, the most that any of
-    them reads), and no more than its own bytes: a quantized weight need not be widened in memory. Each graph output
-    counts once. Where the cost of a node or the size of an output is not known, the bytes are those that are known.
+    `sources` are weights, other constants that are data, and graph inputs as stored, by the names that nodes read them
+    under. Each stored one counts what is read of it (of a Gather's table the rows it takes; where several nodes read
+    one, the most that any of them reads), and no more than its own bytes: a quantized weight need not be widened in
+    memory. Each graph output counts once. Where the cost of a node or the size of an output is not known, the bytes
+    are those that are known.
     """
     read: dict[str, Dim] = {}
     complete = True

@@ -51,12 +51,16 @@ def export(
         ExportError: the model cannot be exported, or the file does not compute what the model does.
         BackendError: a package is missing.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise ExportError(f"an export goes to a file: give its path, not a {type(path).__name__}.")
     exporter, target, tell = exporter_of(model, example_inputs), Path(path), progress or (lambda _: None)
     with _folder_beside(target) as folder, collected() as said:
         tell(f"exporting with {exporter.name}")
         write = partial(_drafted, exporter.export, model, example_inputs, folder / target.name)
         check = partial(_checked, folder, target=target, tell=tell if verify else None)
         exported = _open_or_closed(write, check, Request(dynamic_dims, opset))
+        if opset is not None and exported.opset != opset:
+            raise ExportError(f"{exporter.name} wrote opset {exported.opset}, not {opset}: ask for that, or for none.")
         _move(folder, target)
     return replace(exported, warnings=tuple(said))
 

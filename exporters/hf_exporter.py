@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -71,7 +72,6 @@ class HfExporter:
             raise ExportError(
                 "the open axes and the opset of a config's graph are those of mobius-onnx: leave them out."
             )
-        _read(model)
         graph = _component(_build(model), model)
         absent = [value for value in graph.graph.initializers.values() if value.const_value is None]
         for value in absent:
@@ -82,26 +82,36 @@ class HfExporter:
 
 
 def _read(model: HfConfig) -> bytes:
+    """The config as it is. Raises ModelError for what is no config of a model that is named."""
     try:
-        return model.file.read_bytes()
+        data = model.file.read_bytes()
     except OSError as error:
         raise ModelError(
             f"{model.file} cannot be read ({error.strerror}); give a config.json or the folder of one."
         ) from error
+    try:
+        config = json.loads(data)
+    except ValueError as error:
+        raise ModelError(f"{model.file} is not JSON ({first_line(error).rstrip('.')}); download it again.") from error
+    if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
+        raise ModelError(f"{model.file} has no model_type, so it is the config of no model that could be built.")
+    return data
 
 
 def _build(model: HfConfig) -> Any:
     """Build from a copy of the config alone, so that neither weights nor code beside it are looked at."""
     import mobius
 
+    kind = json.loads(_read(model))["model_type"]
     with tempfile.TemporaryDirectory() as folder, _offline():
         shutil.copy(model.file, Path(folder) / "config.json")
         try:
             return mobius.build(folder, load_weights=False, trust_remote_code=False)
         except Exception as error:
-            raise ExportError(
-                f"mobius-onnx cannot build {model.file} ({type(error).__name__}): {first_line(error)}"
-            ) from error
+            if "model_index.json" in str(error):  # what it looks for last
+                raise ExportError(f"mobius-onnx knows no architecture {kind!r}, as {model.file} has it.") from error
+            said = first_line(error).replace(folder, str(model.file.parent))
+            raise ExportError(f"mobius-onnx cannot build {model.file} ({type(error).__name__}): {said}") from error
 
 
 def _component(package: Any, model: HfConfig) -> Any:

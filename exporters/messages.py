@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -19,6 +20,10 @@ LOGGERS = (
     "absl",
     "mobius",
     "transformers",
+)
+COUNTED = re.compile(r"\d+ validation errors? for ")
+SAID_BY_VALIDATORS = re.compile(
+    r"\b(Value|Assertion|Type) ?[Ee]rror[:,] |\[type=.*\]$|\[ONNXRuntimeError\] : \d+ : \w+ : "
 )
 LONGEST = 300  # characters of an error that one sentence can carry
 
@@ -70,8 +75,17 @@ def _logs_into(handler: logging.Handler) -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error that says something, or its type; ends with a full stop."""
-    lines = (line.strip() for line in str(error).splitlines())
-    text = next((line for line in lines if line), "") or type(error).__name__
+    """The first line of an error that says something, or its type; ends with a full stop.
+
+    A line that ends with a colon, or counts validation errors, goes on in the next; words that validators put before
+    and after what they have to say are left out.
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    text = lines.pop(0)
+    if COUNTED.match(text) and len(lines) > 1:
+        text = f"{lines[0]}: {lines[1]}"
+    while text.endswith(":") and lines:
+        text = f"{text} {lines.pop(0)}"
+    text = SAID_BY_VALIDATORS.sub("", text).strip()
     cut = text if len(text) <= LONGEST else text[:LONGEST].rstrip() + " ..."
     return cut if cut.endswith((".", "...", "!", "?")) else cut + "."

@@ -5,6 +5,7 @@ Everything is read through `read(path) -> text or None`, so a test can hand in t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable
 from pathlib import PurePosixPath
 
@@ -15,6 +16,8 @@ Processor = dict[str, str]
 
 CPUS = "/sys/devices/system/cpu"
 CGROUPS = "/sys/fs/cgroup"
+PROCESSORS = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*", re.ASCII)
+MOST_PROCESSORS = 2**16
 SIZE_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 ARM_NAMES = {
     0x41: "Arm", 0x43: "Cavium", 0x46: "Fujitsu", 0x48: "HiSilicon", 0x4E: "NVIDIA", 0x51: "Qualcomm", 0x61: "Apple",
@@ -56,15 +59,20 @@ def parse_cpuinfo(text: str) -> dict[int, Processor]:
 
 
 def parse_list(text: str) -> list[int]:
-    """Read a list of processors: "0-3,8" is 0, 1, 2, 3 and 8."""
-    spans = (part.partition("-") for part in text.strip().split(",") if part)
-    return [number for first, _, last in spans for number in range(int(first), int(last or first) + 1)]
+    """Read a list of processors: "0-3,8" is 0, 1, 2, 3 and 8. What is no such list has none."""
+    if not PROCESSORS.fullmatch(text.strip()):
+        return []
+    spans = (part.partition("-") for part in text.strip().split(","))
+    ends = ((int(first), int(last or first)) for first, _, last in spans)
+    return [number for first, last in ends for number in range(first, min(last, MOST_PROCESSORS) + 1)]
 
 
 def cpu_quota(read: Read) -> float | None:
     """CPUs' worth of time that the process's cgroups allow, the tightest; None without a limit (cgroup v1 and v2)."""
     limits = []
     for line in (read("/proc/self/cgroup") or "").splitlines():
+        if line.count(":") < 2:
+            continue
         hierarchy, controllers, path = line.split(":", 2)
         names = controllers.split(",")
         if hierarchy == "0" and not controllers:
@@ -82,15 +90,17 @@ def _upward(mount: str, path: str) -> list[str]:
 
 
 def _quota_v2(text: str | None) -> float | None:
-    words = (text or "").split()
-    if len(words) != 2 or words[0] == "max":
-        return None
-    return int(words[0]) / int(words[1])
+    words = [_int(word) for word in (text or "").split()]
+    return _share(*words) if len(words) == 2 else None
 
 
 def _quota_v1(read: Read, root: str) -> float | None:
-    quota, period = _int(read(f"{root}/cpu.cfs_quota_us")), _int(read(f"{root}/cpu.cfs_period_us"))
-    return quota / period if quota and quota > 0 and period else None
+    return _share(_int(read(f"{root}/cpu.cfs_quota_us")), _int(read(f"{root}/cpu.cfs_period_us")))
+
+
+def _share(quota: int | None, period: int | None) -> float | None:
+    """CPUs' worth of time; None where there is no limit ("max", -1), or no figure."""
+    return quota / period if quota and period and quota > 0 and period > 0 else None
 
 
 def _groups(read: Read, processors: dict[int, Processor], usable: list[int]) -> tuple[CoreGroup, ...]:
@@ -162,12 +172,14 @@ def _caches(read: Read, number: int) -> dict[str, int]:
         level, size = (read(f"{folder}/level") or "").strip(), (read(f"{folder}/size") or "").strip()
         if level and size:
             suffix = {"Data": "d", "Instruction": "i"}.get((read(f"{folder}/type") or "").strip(), "")
-            found[f"L{level}{suffix}"] = _size(size)
+            if (bytes_ := _size(size)) is not None:
+                found[f"L{level}{suffix}"] = bytes_
     return found
 
 
-def _size(text: str) -> int:
-    return int(text[:-1]) * SIZE_UNITS[text[-1]] if text[-1] in SIZE_UNITS else int(text)
+def _size(text: str) -> int | None:
+    number = _int(text[:-1] if text[-1] in SIZE_UNITS else text)
+    return None if number is None else number * SIZE_UNITS.get(text[-1], 1)
 
 
 def _memory(meminfo: str) -> int | None:

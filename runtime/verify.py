@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from neural_cost.analyzer.errors import BackendError
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.report import Report
 from neural_cost.runtime.exposed_run import Observed, run_exposed
@@ -78,8 +79,14 @@ def verify(report: Report, inputs: Mapping[str, Array] | None = None) -> Verific
     """Run the model of a report once, on inputs of its shapes, and compare.
 
     Raises:
-        BackendError: ONNX Runtime cannot run the model.
+        BackendError: ONNX Runtime cannot run the model, or there is no report or no input to run.
     """
+    if not isinstance(report, Report):
+        raise BackendError(f"verify takes a report, as neural_cost.analyze gives it, not a {type(report).__name__}.")
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise BackendError(f'inputs are arrays by name, as {{"input": array}}, not a {type(inputs).__name__}.')
+    if no_array := next((name for name, each in (inputs or {}).items() if not hasattr(each, "dtype")), None):
+        raise BackendError(f'the input "{no_array}" must be an array of NumPy.')
     observed = run_exposed(Path(report.model.path), _input_shapes(report), report.model.dims, inputs)
     rows = [(node, tensor) for node in report.nodes for tensor in node.outputs]
     shown = [(node, tensor) for node, tensor in rows if node.graph == "main" and tensor.name in observed.tensors]

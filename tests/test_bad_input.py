@@ -45,6 +45,9 @@ MISUSE = {
     "shape against a dimension given": (["--dim", "batch=2", "--shape", "x=3x4"], "batch"),
     "shape against the graph": (["--shape", "x=2x5"], "MatMul"),  # the weight is (4, 3)
     "dimension against the graph": (["--dim", "k=5"], "MatMul"),
+    "dimension given twice": (["--dim", "batch=2", "--dim", "batch=4"], 'gives"batch"as2andas4'),
+    "shape given twice": (["--shape", "x=2x4", "--shape", "x=3x4"], 'gives"x"as2x4andas3x4'),
+    "trips given twice": (["--trips", "loop=2", "--trips", "loop=3"], 'gives"loop"as2andas3'),
     "option that does not exist": (["--no-such-option"], "no-such-option"),
 }
 
@@ -96,6 +99,11 @@ def test_what_is_given_in_place_of_a_model_is_told(data, kind, tmp_path, run):
     assert_one_sentence(err, "model.onnx")
 
 
+def test_what_is_given_twice_alike_is_given(tmp_path, run):
+    code, out, _ = run("analyze", OPEN_DIMENSION(tmp_path), *2 * ["--dim", "batch=2"], "--format", "json")
+    assert (code, json.loads(out)["totals"]["macs"]) == (0, 2 * 4 * 3)
+
+
 def test_a_dimension_of_a_like_name_is_suggested(tmp_path, run):
     code, _, err = run("analyze", OPEN_DIMENSION(tmp_path), "--dim", "bacth=2")
     assert code == 2
@@ -144,6 +152,18 @@ def test_an_operator_without_inputs_is_not_costed(tmp_path):
         model.graph.node.append(onnx.helper.make_node(op_type, ["x"], []))
         report = neural_cost.analyze(saved(model, tmp_path), dims={"batch": 2})
         assert report.totals.macs == ONE_MATMUL
+
+
+def test_a_value_that_cannot_be_read_is_no_fault(tmp_path):
+    """The value that fills has two elements of data and a shape of one."""
+    text = f"""{HEADER} g (float[batch, 4] x) => (float[a, b] y) {{
+        s = Shape(x)  z = ConstantOfShape <value = float[1] {{0}}> (s)  y = Add(x, z) }}"""
+    model = onnx.parser.parse_model(text)
+    model.graph.node[1].attribute[0].t.ClearField("float_data")
+    model.graph.node[1].attribute[0].t.raw_data = bytes(8)
+    report = neural_cost.analyze(saved(model, tmp_path))
+    assert report.ranges["batch"].least == 1
+    assert report.at(batch=3).other_flops == 3 * 4
 
 
 def test_a_table_of_unknown_size_makes_the_parameters_incomplete(tmp_path):

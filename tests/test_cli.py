@@ -88,6 +88,29 @@ def test_quiet_shows_totals_alone(run):
     assert "Nodes by" not in out
 
 
+def test_quiet_keeps_the_bound_that_was_asked_for(run):
+    _, out, _ = run("analyze", DNN, "--quiet", "--device", "TPU v4")
+    assert "No faster on Google TPU v4 (datasheet) than: floor" in out
+    assert "float32 at the rate of bfloat16, having no figure" in out
+
+
+def test_a_bound_that_a_card_can_beat_says_so_in_its_line(run):
+    _, out, _ = run("analyze", DNN, "--quiet", "--device", "RTX 4090")
+    assert "at the rated boost clock, and this card can beat it" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_device_without_a_name_is_misuse(name, run):
+    code, out, err = run("analyze", DNN, "--device", name)
+    assert (code, out) == (2, "")
+    assert "no device is named" in err
+
+
+def test_one_blank_line_parts_what_is_shown(run):
+    _, out, _ = run("analyze", DNN, "--symbolic", "--memory", "--device", "A100")
+    assert "\n\n\n" not in out
+
+
 def test_output_is_written_whole_and_nothing_else_is_left(tmp_path, run):
     code, out, _ = run("analyze", DNN, "--format", "json", "--output", tmp_path / "report.json")
     assert (code, out) == (0, "")

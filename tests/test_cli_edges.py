@@ -38,6 +38,11 @@ def run(monkeypatch, capsys):
 MISFITS = {
     "quiet and verbose": (["--quiet", "--verbose"], "--verbose"),
     "rows of a table without rows": (["--quiet", "--by", "op"], "--quiet"),
+    "a view that is none": (["--by", "modul"], 'did you mean "module"?'),
+    "a format that is none": (["--format", "yaml"], '"yaml" is none of them: choose one of table, json'),
+    "two devices": (["--device", "A100", "--device", "T4"], "A100 and as T4"),
+    "the CPU by name": (["--device", "CPU"], "left out"),
+    "a shape with commas": (["--shape", "input=2,784"], "joined by x"),
     "depth of operators": (["--by", "op", "--depth", "2"], "--by module"),
     "top of JSON without rows": (["--format", "json", "--top", "2"], "--by"),
     "sort of JSON without rows": (["--format", "json", "--sort", "macs"], "--by"),
@@ -50,7 +55,8 @@ MISFITS = {
 def test_options_that_do_not_fit_are_refused(options, named, run):
     code, out, err = run("analyze", DNN, *options)
     assert (code, out) == (2, "")
-    assert named in " ".join(err.split())
+    assert named in " ".join(err.replace("\N{BOX DRAWINGS LIGHT VERTICAL}", " ").split())
+    assert "Value error" not in err
 
 
 def test_the_machine_is_not_quiet_and_verbose(run):
@@ -180,7 +186,9 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch, run):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """A stderr that is a terminal, and work that is long at once."""
+    """A stderr that is a terminal of colours, and work that is long at once."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(progress_module, "QUICK_S", 0.0)
 
@@ -200,6 +208,20 @@ def test_long_work_says_what_it_does():
         assert status is not None
         progress("costs")
         assert status.status == "costs"
+
+
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_without_colour_no_cursor_is_moved(name, value, monkeypatch, capsys, request):
+    request.getfixturevalue("terminal")  # after capsys, whose stderr it makes a terminal
+    monkeypatch.setenv(name, value)
+    with Progress() as progress:
+        progress("reading")
+        deadline = time.perf_counter() + 10
+        while not progress._shown and time.perf_counter() < deadline:
+            time.sleep(0.01)
+        progress("costs")
+    said = capsys.readouterr().err
+    assert said.splitlines() == ["reading ...", "costs ..."]
 
 
 @pytest.mark.usefixtures("terminal")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from neural_cost.analyzer.cost import Cost
+from neural_cost.analyzer.errors import RuleError
 from neural_cost.analyzer.node import Node
 
 CostRule: TypeAlias = Callable[[Node], Cost]
@@ -48,46 +49,58 @@ class Rule:
 _rules: dict[tuple[str, str], list[Rule]] = {}
 
 
-def cost(*op_types: str, domain: str = "", since: int = 1) -> Callable[[CostRule], CostRule]:
+def cost(*op_types: str, domain: str = "", since: int = 1, replace: bool = False) -> Callable[[CostRule], CostRule]:
     """Register a rule for operators of a domain, from an opset version on. `neural_cost.register` is this function.
 
+    `replace` takes the place of the rules that an operator has from that version on, those that are built in too.
+
     Raises:
-        ValueError: an operator has a rule for that version already.
+        RuleError: an operator has a rule for that version already, or none is named.
     """
+    if not op_types or not all(isinstance(op_type, str) for op_type in op_types):
+        raise RuleError('a cost rule needs the names of its operators: @neural_cost.register("MyOp", domain="mine")')
 
     def decorate(function: CostRule) -> CostRule:
         package, _, family = (function.__module__ or "").rpartition(".")
-        kind = "custom" if package != __package__ else "contraction" if family in CONTRACTIONS else family
+        custom = package != __package__
+        if custom:
+            _load()  # else a built-in rule would come later, and find its place taken
+        kind = "custom" if custom else "contraction" if family in CONTRACTIONS else family
         for op_type in op_types:
-            add(Rule(domain, op_type, since, function, kind))
+            add(Rule(domain, op_type, since, function, kind), replace=replace)
         return function
 
     return decorate
 
 
-def add(rule: Rule) -> None:
-    """Add one rule. Raises ValueError when its place is taken."""
+def add(rule: Rule, *, replace: bool = False) -> None:
+    """Add one rule. Raises RuleError when its place is taken, and is not to be."""
     versions = _rules.setdefault((rule.domain, rule.op_type), [])
+    if replace:
+        versions[:] = [other for other in versions if other.since < rule.since]
     if any(other.since == rule.since for other in versions):
-        raise ValueError(
-            f"{rule.domain or 'ai.onnx'}::{rule.op_type} has a cost rule since version {rule.since} already"
+        raise RuleError(
+            f"{rule.domain or 'ai.onnx'}::{rule.op_type} has a cost rule since version {rule.since} already: give "
+            "replace=True to neural_cost.register to take its place"
         )
     versions.append(rule)
     versions.sort(key=lambda other: -other.since)
 
 
-def lookup(domain: str, op_type: str, version: int) -> Rule | None:
-    """Find the newest rule that is not newer than the version; None when the operator has none."""
+def _load() -> None:
     from neural_cost.analyzer import rules
 
     rules.load()
+
+
+def lookup(domain: str, op_type: str, version: int) -> Rule | None:
+    """Find the newest rule that is not newer than the version; None when the operator has none."""
+    _load()
     return next((rule for rule in _rules.get((domain, op_type), ()) if rule.since <= version), None)
 
 
 def registered() -> list[Rule]:
     """All rules, sorted by domain, operator and version."""
-    from neural_cost.analyzer import rules
-
-    rules.load()
+    _load()
     flat = [rule for versions in _rules.values() for rule in versions]
     return sorted(flat, key=lambda rule: (rule.domain, rule.op_type, rule.since))

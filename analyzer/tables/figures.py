@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 UNKNOWN = "unknown"
-COUNTS = (("T", 10**12), ("G", 10**9), ("M", 10**6), ("K", 10**3))
-SIZES = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("KB", 10**3))
+COUNTS = tuple((prefix, 1000 ** (10 - place)) for place, prefix in enumerate("QRYZEPTGMK"))
+SIZES = tuple((f"{prefix}B", scale) for prefix, scale in COUNTS)
 TIMES = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
 
 
@@ -23,7 +25,12 @@ def seconds(value: float | None) -> str:
     if value is None:
         return UNKNOWN
     unit, scale = next(((unit, scale) for unit, scale in TIMES if value >= scale), ("ns", 1e-9))
-    return f"{value / scale:.4g} {unit}"
+    return f"{plain(value / scale)} {unit}"
+
+
+def plain(value: float) -> str:
+    """Four digits that count, without an exponent: 13120, 1.5, 0.354."""
+    return format(Decimal(f"{value:.4g}"), "f")
 
 
 def share(part: float | None, whole: float | None) -> str:

@@ -33,7 +33,8 @@ def rows(nodes: Iterable[NodeRecord], by: By, depth: int | None = None, sort: Co
     A row of a node has the counts of one execution, `repeats`, and `total_macs` and `total_flops` of all of them. A
     row of a group has `nodes`, `unknown` (how many of them have no known total: what the sums leave out), and sums
     over the others, each node as often as it runs; None where nothing is known. A weight counts once in each group.
-    Functions and calls hold what they call: rows of nested ones overlap.
+    Functions and calls hold what they call: rows of nested ones overlap. Modules do not: without a depth a node stands
+    in its innermost module alone, with one in the module at that depth that holds it.
     """
     if by is By.NODE:
         return [_node(node) for node in (nodes if sort is Column.INDEX else sorted(nodes, key=ranker(sort)))]

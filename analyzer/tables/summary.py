@@ -28,8 +28,8 @@ def summary(report: Report, view: View) -> list[Block]:
     parts: list[Block] = [*head(report.model), _totals(report.totals)]
     if (found := report.tokens) is not None:
         parts += tokens(found)
+    parts += [part for bound in report.bounds for part in _bound(bound, () if view.quiet else bound.notes)]
     if not view.quiet:
-        parts += [part for bound in report.bounds for part in _bound(bound)]
         shown = [view.by] if view.by else [By.NODE, By.OP]
         parts += [] if view.symbolic or view.memory else [_rows(report, by, view) for by in shown]
     parts += symbolic(report, view) if view.symbolic else []
@@ -79,7 +79,7 @@ def _totals(totals: Totals) -> Grid:
             size(totals.parameter_bytes, least=least),
         ),
         ("Traffic, per op", size(totals.per_op_bytes, least=least), "each node reads its inputs, writes its outputs"),
-        ("Traffic, compulsory", size(totals.compulsory_bytes, least=least), "weights, inputs and outputs once"),
+        ("Traffic, compulsory", size(totals.compulsory_bytes, least=least), "constants, inputs and outputs once"),
         ("Activation peak", size(totals.activation_peak_bytes), "alive at once, weights apart"),
         *([("INCOMPLETE", "", "what coverage lists is left out")] if least else []),
     ]
@@ -91,12 +91,13 @@ def _types(by_type: dict[str, int]) -> str:
     return ", ".join(f"{kind} {count(value)}" for kind, value in by_type.items())
 
 
-def _bound(bound: Bound) -> list[Block]:
+def _bound(bound: Bound, notes: Sequence[str]) -> list[Block]:
     named = (("floor", bound.floor_s), ("fused", bound.fused_s), ("per op", bound.per_op_s))
     found = ", ".join(f"{name} {seconds(value)}" for name, value in named)
     missing = f"; left out: {', '.join(bound.missing)}" if bound.missing else ""
-    head = f"No faster on {bound.device} ({bound.kind}) than: {found}; limited by {bound.limited_by}{missing}"
-    return [Paragraph(head), *(Paragraph(f"  {note}", "quiet") for note in bound.notes)]
+    kind = f"{bound.kind}, {bound.caveat}" if bound.caveat else bound.kind
+    head = f"No faster on {bound.device} ({kind}) than: {found}; limited by {bound.limited_by}{missing}"
+    return [Paragraph(head), *(Paragraph(f"  {note}", "quiet") for note in (*bound.substituted, *notes))]
 
 
 def _rows(report: Report, by: By, view: View) -> Grid:
@@ -123,7 +124,16 @@ def _rows(report: Report, by: By, view: View) -> Grid:
         [*_identity(row, by), *(_runs(row) if repeated else []), *_figures(row, report.totals), *_share(row, per_op)]
         for row in shown
     ]
-    return Grid(f"{TITLES[by]} by {view.sort}{of}{per_run}", headings, lines)
+    return Grid(f"{TITLES[by]} by {view.sort}{of}{per_run}{_what_it_holds(by, view.depth)}", headings, lines)
+
+
+def _what_it_holds(by: By, depth: int | None) -> str:
+    """Whether rows of groups overlap, where a reader could think either."""
+    if by is By.MODULE and depth is None:
+        return "; each node in its innermost module alone, --depth sums what is inside"
+    if by in (By.FUNCTION, By.CALL):
+        return "; what is called is part of who calls it"
+    return ""
 
 
 def _names(by: By) -> list[Heading]:

@@ -29,7 +29,6 @@ TITLES = {
     "activation_peak_bytes": "Activation peak, bytes",
 }
 SHOWN_NODES = 10
-SHOWN_MISSING = 5
 
 
 def symbolic(report: Report, view: View) -> list[Block]:
@@ -72,16 +71,16 @@ def tokens(found: Tokens) -> list[Block]:
                 f"{found.context:,} tokens at once" if name == "Prefill" else f"one token after {found.context - 1:,}"
             )
             lines.append((name, f"{count(call.flops)} FLOPs", f"{size(call.per_op_bytes)} moved; {what}"))
+    if found.why and found.cache_bytes is not None:
+        lines.append(("Prefill, decode", "unknown", found.why))
     return [Grid("", [Heading("", "name"), Heading(""), Heading("", "remark")], lines, headed=False)]
 
 
 def _missing(found: Formulas) -> list[Block]:
-    if found.totals:
+    if not found.why:
         return []
-    names = ", ".join(f'"{name}"' for name in found.missing[:SHOWN_MISSING])
-    more = f" and {len(found.missing) - SHOWN_MISSING} more" if len(found.missing) > SHOWN_MISSING else ""
-    why = f"no formula for {names}{more}" if names else "which branch runs, or how often a loop does, has none"
-    return [Paragraph(f"No totals as formulas: {why}", "warning")]
+    what = "Not every total has a formula" if found.totals else "No totals as formulas"
+    return [Paragraph(f"{what}: {found.why}", "warning")]
 
 
 def _range(name: str, found: Range) -> list[Paragraph]:

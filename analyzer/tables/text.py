@@ -25,12 +25,14 @@ def terminal_width() -> int:
 
 
 def to_text(blocks: Iterable[Block], *, width: int | None = None, colour: bool = False) -> str:
-    """Lay blocks out, by default for this terminal."""
+    """Lay blocks out, by default for this terminal. One blank line parts them, however many they ask for."""
     room = width or terminal_width()
     lines: list[tuple[str, Style]] = []
     for block in blocks:
         lines += _paragraph(block, room) if isinstance(block, Paragraph) else _grid(block, room)
-    return "\n".join(_styled(line.rstrip(), style) if colour else line.rstrip() for line, style in lines).lstrip("\n")
+    bare = [(line.rstrip(), style) for line, style in lines]
+    kept = [each for each, before in zip(bare, [("", ""), *bare], strict=False) if each[0] or before[0]]
+    return "\n".join(_styled(line, style) if colour else line for line, style in kept)
 
 
 def shorten(text: str, width: int) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.errors import ModelError as ModelError
     from neural_cost.analyzer.errors import NeuralCostError as NeuralCostError
     from neural_cost.analyzer.errors import ParityError as ParityError
+    from neural_cost.analyzer.errors import RuleError as RuleError
     from neural_cost.analyzer.report import Report as Report
     from neural_cost.analyzer.rules.registry import cost as register  # noqa: F401 - under its public name
     from neural_cost.comparing import compare as compare
@@ -60,6 +61,7 @@ _HOMES = {
         "BackendError",
         "InputError",
         "DeviceError",
+        "RuleError",
         "BudgetExceeded",
     ),
     "analyzer.errors",

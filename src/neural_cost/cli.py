@@ -18,8 +18,8 @@ from neural_cost.commands.export import HELP as TARGETS
 from neural_cost.commands.export import export
 from neural_cost.commands.hardware import hardware
 from neural_cost.commands.profile import profile
-from neural_cost.devices import device_of
-from neural_cost.options import Sizes, check_view, dims_of, fail, run_rules, shapes_of, trips_of
+from neural_cost.devices import bounding_device
+from neural_cost.options import Sizes, check_view, choice, device_of, dims_of, fail, run_rules, shapes_of, trips_of
 from neural_cost.render.forms import (
     DebugOption,
     Format,
@@ -94,18 +94,18 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     rules: Annotated[Path | None, typer.Option(help="A Python file of yours with cost rules; it is run.")] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Run it once in ONNX Runtime and compare.")] = False,
     inputs: Annotated[Path | None, typer.Option(help="An .npz file of inputs for --verify, by name.")] = None,
-    data_dependent: Annotated[DataDependent, typer.Option(help="Sizes that only a run finds.")] = DataDependent.UNKNOWN,
-    causal: Annotated[Causal, typer.Option(help="Causal attention: all products, or the half needed.")] = Causal.FULL,
-    device: Annotated[str | None, typer.Option(help="Device to bound the time on; by default this CPU.")] = None,
+    data_dependent: Annotated[
+        DataDependent, choice(DataDependent, "Sizes that only a run finds.")
+    ] = DataDependent.UNKNOWN,
+    causal: Annotated[Causal, choice(Causal, "Causal attention: all products, or the half needed.")] = Causal.FULL,
+    device: Annotated[list[str] | None, typer.Option(help="Device to bound the time on; by default this CPU.")] = None,
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Counts as formulas of the open dimensions.")] = False,
     memory: Annotated[bool, typer.Option("--memory", help="What is alive when, and whether it fits.")] = False,
-    order: Annotated[
-        Order, typer.Option(help="With --memory: beside the file's order, one that needs less.")
-    ] = Order.FILE,
-    by: Annotated[By | None, typer.Option(help="What a row is. A table has nodes and operators without it.")] = None,
+    order: Annotated[Order, choice(Order, "With --memory: beside the file's order, one that needs less.")] = Order.FILE,
+    by: Annotated[By | None, choice(By, "What a row is. A table has nodes and operators without it.")] = None,
     depth: Annotated[int | None, typer.Option(help="How deep into modules, with --by module.", min=1)] = None,
     top: Annotated[int | None, typer.Option(help="How many rows; 10 in a table, else all.", min=1)] = None,
-    sort: Annotated[Column | None, typer.Option(help="Column to sort by; flops if not given.")] = None,
+    sort: Annotated[Column | None, choice(Column, "Column to sort by; flops if not given.")] = None,
     form: FormatOption = Format.TABLE,
     output: OutputOption = None,
     quiet: QuietOption = False,
@@ -122,14 +122,14 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     view = View(by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic, memory, order is Order.BEST)
     check_view(view, form, sorted_=sort is not None)
     check(output, Path(target), inputs, rules)
-    sizes = Sizes(dims_of(dim), shapes_of(shape), trips_of(trips))
+    sizes, on = Sizes(dims_of(dim), shapes_of(shape), trips_of(trips)), device_of(device)
     if rules is not None:
         run_rules(rules)
     with Progress(quiet=quiet) as progress:
         report = _analyzed(
             onnx_file(target, progress),
             sizes,
-            device=device,
+            device=on,
             data_dependent=data_dependent,
             causal=causal,
             progress=progress,
@@ -172,7 +172,7 @@ def _analyzed(
         target,
         sizes.dims,
         sizes.shapes,
-        device_of(device),
+        bounding_device(device),
         trips=sizes.trips,
         data_dependent=data_dependent.value,
         causal=causal.value,

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.device import Device
 
 
-def device_of(name: str | None, *, provider: str = "cpu", threads: int | None = None) -> Device | None:
+def bounding_device(name: str | None, *, provider: str = "cpu", threads: int | None = None) -> Device | None:
     """The named device, or this CPU where the work runs there; None where nothing is known.
 
     `threads` are those that the work gets: fewer reach less than the whole machine can do, so its figures stay a bound.

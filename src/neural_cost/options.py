@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import typer
 
+from neural_cost.analyzer.errors import closest
 from neural_cost.analyzer.tables.view import By, View
+
+Value = TypeVar("Value")
 
 
 class Sizes(NamedTuple):
@@ -20,19 +24,34 @@ class Sizes(NamedTuple):
     trips: dict[str, int]
 
 
+def choice(kind: type[StrEnum], help_: str, *names: str) -> Any:
+    """An option that is one of an enumeration; typer's own says what its validator says."""
+
+    def chosen(text: str) -> StrEnum:
+        try:
+            return kind(text)
+        except ValueError as error:
+            meant = closest(text, kind)
+            known = ", ".join(kind)
+            raise typer.BadParameter(f'"{text}" is none of them{meant}: choose one of {known}.') from error
+
+    return typer.Option(*names, help=help_, parser=chosen, metavar=f"[{'|'.join(kind)}]")
+
+
 def dims_of(texts: Sequence[str] | None) -> dict[str, int]:
     """Sizes by name, of NAME=SIZE."""
-    return {name: _size(name, size) for name, size in map(_split, texts or [])}
+    return _once("--dim", ((name, _size(name, size)) for name, size in map(_split, texts or [])))
 
 
 def shapes_of(texts: Sequence[str] | None) -> dict[str, list[int]]:
     """Shapes by input, of INPUT=8x3x224x224."""
-    return {name: [_size(name, part) for part in sizes.split("x")] for name, sizes in map(_split, texts or [])}
+    pairs = map(_split, texts or [])
+    return _once("--shape", ((name, _shape(name, sizes)) for name, sizes in pairs))
 
 
 def trips_of(texts: Sequence[str] | None) -> dict[str, int]:
     """Trip counts by node, of LOOP=N."""
-    return {name: _trips(name, count) for name, count in map(_split, texts or [])}
+    return _once("--trips", ((name, _trips(name, count)) for name, count in map(_split, texts or [])))
 
 
 def check_view(view: View, form: str, *, sorted_: bool) -> None:
@@ -61,9 +80,16 @@ def run_rules(file: Path) -> None:
     import runpy
 
     if not file.is_file():
-        raise typer.BadParameter(f"{file} does not exist; give a Python file with rules.")
+        wrong = "is no file" if file.exists() else "does not exist"
+        raise typer.BadParameter(f"{file} {wrong}; give a Python file with rules.")
+    from neural_cost.analyzer.errors import NeuralCostError
+
     try:
         runpy.run_path(str(file), run_name=file.stem)
+    except NeuralCostError as error:
+        fail(f"{file}: {error}.", 2)
+    except SystemExit:
+        fail(f"{file} ended the program: a file of rules may not call sys.exit.", 2)
     except Exception as error:
         fail(f"{file} failed: {type(error).__name__}: {error}; --debug shows where.", 2)
 
@@ -83,6 +109,37 @@ def _split(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise typer.BadParameter(f'"{text}" is not of the form NAME=SIZE.')
     return name, value
+
+
+def device_of(names: Sequence[str] | None) -> str | None:
+    """The device that is named; another one would go unheard."""
+    if names and len(set(names)) > 1:
+        raise typer.BadParameter(f"--device is given as {' and as '.join(names)}: a run bounds the time on one.")
+    name = names[0] if names else None
+    if name is not None and name.strip().lower() == "cpu":
+        raise typer.BadParameter("this machine's CPU is the device when --device is left out.")
+    return name
+
+
+def _shape(name: str, text: str) -> list[int]:
+    if not all(part.isascii() and part.isdigit() for part in text.split("x")):
+        raise typer.BadParameter(f'the shape of "{name}" cannot be "{text}": it is sizes joined by x, as 8x3x224x224.')
+    return [int(part) for part in text.split("x")]
+
+
+def _once(option: str, pairs: Iterable[tuple[str, Value]]) -> dict[str, Value]:
+    """What was given by name. An option that stands twice may repeat itself, not contradict itself."""
+    found: dict[str, Value] = {}
+    for name, value in pairs:
+        if found.setdefault(name, value) != value:
+            raise typer.BadParameter(
+                f'{option} gives "{name}" as {_written(found[name])} and as {_written(value)}: give it once.'
+            )
+    return found
+
+
+def _written(value: object) -> str:
+    return "x".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _trips(name: str, text: str) -> int:

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from neural_cost.analyzer.errors import BackendError, ExportError, NeuralCostError
+from neural_cost.analyzer.errors import BackendError, ExportError, ModelError, NeuralCostError
 
 ZOO, HF = "zoo:", "hf:"
 FACTORY = re.compile(r"(?P<where>.+):(?P<name>[^\W\d]\w*)")
@@ -52,6 +52,8 @@ def onnx_file(target: str, progress: Stage | None = None) -> Path:
         ExportError: the target does not exist, fails, or cannot be exported.
         BackendError: a framework is missing.
     """
+    if not target:
+        raise ModelError("the target is empty: give the path of an .onnx file, or what can be exported to one.")
     if is_onnx(target):
         return Path(target)
     from neural_cost.exporters.cache import cached
@@ -174,6 +176,8 @@ def _run(target: str, code: Callable[[], Any]) -> Any:
         raise ExportError(
             f"{target} cannot be imported: {error}; install what is missing, or mend the name."
         ) from error
+    except SystemExit as error:
+        raise ExportError(f"{target} ended the program: code that makes a model may not call sys.exit.") from error
     except Exception as error:
         raise ExportError(f"{target} failed: {type(error).__name__}: {error}; --debug shows where.") from error
 

@@ -23,6 +23,22 @@ g (float[2, 3] x) => (float[2, 3] y) <float[3] b = {1, 2, 3}> {
 }"""
 
 
+BATCH_NORM = """<ir_version: 8, opset_import: ["": 17]>
+g (float[2, 3, 4, 4] x) => (float[2, 3, 4, 4] y)
+<float[3] s = {1, 1, 1}, float[3] b = {0, 0, 0}, float[3] m = {0, 0, 0}, float[3] v = {1, 1, 1}> {
+    y = BatchNormalization(x, s, b, m, v) }"""
+SCALES = """<ir_version: 8, opset_import: ["": 17]>
+g (float[2, 3] x) => (uint8[2, 3] y) <float[3] s = {1, 1, 1}, uint8[3] z = {0, 0, 0}, float two = {2}> {
+    t = Pow(x, two)
+    y = QuantizeLinear <axis = 1> (t, s, z) }"""
+MASK = """<ir_version: 8, opset_import: ["": 17]>
+g (float[2, 2] x) => (float[2, 2] y)
+<bool[2, 4] mask = {1, 1, 1, 1, 0, 0, 0, 0}, float low = {-9},
+int64[1] from = {0}, int64[1] to = {2}, int64[1] at = {1}> {
+    part = Slice(mask, from, to, at)
+    y = Where(part, x, low) }"""
+
+
 def report_of(text, tmp_path, **options):
     file = tmp_path / "model.onnx"
     onnx.save(onnx.parser.parse_model(text), file)
@@ -37,12 +53,21 @@ def report_of(text, tmp_path, **options):
             3 * 8 + 3 * 4 * 4 + 3 * 4 * 4,
         ),  # ids, the three rows they take, y; nothing reads `unused`
         (TWICE, 2 * 3 * 4 + 3 * 4 + 2 * 3 * 4),  # x, b once though two nodes read it, y
+        (BATCH_NORM, (2 * 96 + 4 * 3) * 4),  # x and y, scale, bias, mean and variance
+        (SCALES, 2 * 3 * 4 + 3 * 4 + 3 + 2 * 3),  # x, scales, zero points, y; a kernel may hold the exponent
+        (MASK, 2 * 2 * 4 + 2 * 2 + 2 * 2 * 4),  # x, the part of the mask that is kept, y
         (MYSTERY, None),  # what an operator without a rule moves is not known
     ],
-    ids=["gather", "shared weight", "unknown operator"],
+    ids=["gather", "shared weight", "running statistics", "scales", "mask", "unknown operator"],
 )
 def test_compulsory_bytes(text, expected, tmp_path):
     assert report_of(text, tmp_path).to_dict()["totals"]["traffic_bytes"]["compulsory"] == expected
+
+
+def test_running_statistics_are_traffic_and_no_parameters(tmp_path):
+    report = report_of(BATCH_NORM, tmp_path)
+    assert report.totals.parameters == 3 + 3
+    assert report.totals.compulsory_bytes == report.totals.per_op_bytes
 
 
 def test_compulsory_bytes_of_a_family():

@@ -7,8 +7,11 @@ from dataclasses import replace
 import pytest
 
 from neural_cost.analyzer.cpu import cpu_device
+from neural_cost.analyzer.cpu_clocks import clock_of
 from neural_cost.analyzer.cpu_info import CoreGroup, CpuInfo
 from neural_cost.analyzer.cpu_rates import group_rates
+from neural_cost.analyzer.device_table import read_table
+from neural_cost.analyzer.roofline import Work, bounds
 from neural_cost.runtime.linux_cpu import linux_cpu
 from neural_cost.runtime.macos_cpu import macos_cpu, parse_sysctl
 from tests.runtime.machines import AVX2, AVX512, HYBRID, M2_MAX, N1, XEON, ZEN3
@@ -41,13 +44,68 @@ def test_avx512_xeon():
     assert device.memory_bytes == 32_000_000 * 1024
 
 
-def test_zen3_in_a_virtual_machine():
+def test_zen3_in_a_virtual_machine_may_turbo():
     device = cpu_device(linux_cpu(ZEN3.get, {0, 1}, "x86_64"))
-    assert device.peak("float32") == pytest.approx(2 * 32 * 2.445424e9)  # 2 cores x (2 x 8 lanes x 2 FLOPs) x clock
+    # 2 cores x (2 x 8 lanes x 2 FLOPs) x 4.1 GHz, which an EPYC 72F3 reaches, not the 2.445 GHz that are reported
+    assert device.peak("float32") == pytest.approx(2 * 32 * 4.1e9)
     assert device.confidence == "low"
-    assert any("turbo can exceed" in note for note in device.notes)
+    assert any("reports 2445 MHz: 4100 MHz is taken" in note and "EPYC 72F3" in note for note in device.notes)
+    assert device.caveat == ""
     assert device.memory_bandwidth is None
     assert any("bandwidth unknown" in note for note in device.notes)
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "role", "ghz"),
+    [
+        (0x55, "Intel(R) Xeon(R) CPU @ 2.00GHz", "", 4.5),  # Xeon Gold 6250
+        (0x55, "Intel(R) Xeon(R) W-2295 CPU @ 3.00GHz", "", 5.1),
+        (0x8F, "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz", "", 4.8),
+        (0x9A, "12th Gen Intel(R) Core(TM) i5-1235U", "performance", 6.2),
+        (0x9A, "12th Gen Intel(R) Core(TM) i5-1235U", "efficiency", 4.5),
+    ],
+)
+def test_a_clock_that_is_not_told_is_the_highest_of_its_kind(model, name, role, ghz):
+    info = intel(model, AVX512_FLAGS, name, max_mhz=None, mhz=1996.0, role=role)
+    rates = group_rates(info, info.groups[0])
+    assert rates is not None
+    assert (rates.clock.hertz, rates.clock.origin) == (ghz * 1e9, "table")
+
+
+def test_a_clock_above_the_table_is_believed():
+    info = intel(0x9E, AVX2_FLAGS, max_mhz=None, mhz=5500.0)
+    assert cpu_device(info).peak("float32") == 32 * 5.5e9
+
+
+def test_a_chip_that_no_table_has_says_in_its_bound_that_a_turbo_can_beat_it():
+    device = cpu_device(intel(0xFE, AVX2_FLAGS, max_mhz=None, mhz=1996.0))
+    assert device.peak("float32") == 32 * 1.996e9
+    assert device.caveat == "at the clock the machine reports, and a turbo can beat it"
+    assert any("1996 MHz: peaks are at that clock" in note for note in device.notes)
+    bound = bounds([Work({"float32": 100}, 0)], 0, device)
+    assert bound.caveat == device.caveat
+    assert f"(cold, datasheet, {device.caveat})" in str(bound)
+
+
+def test_a_clock_that_is_told_has_no_caveat():
+    assert cpu_device(linux_cpu(XEON.get, range(16), "x86_64")).caveat == ""
+
+
+def test_every_x86_of_the_table_has_a_highest_clock():
+    """But for Zen 6, of which nothing is established."""
+    for row in read_table("cpu_uarch.csv"):
+        if row["vendor"] not in ("GenuineIntel", "AuthenticAMD") or row["uarch"] == "Zen 6":
+            continue
+        for span in row["models"].split():
+            model = int(span.partition("-")[0], 16)
+            group = CoreGroup(cores=1, mhz=1000.0, role=row["role"])
+            info = CpuInfo(
+                name="", vendor=row["vendor"], machine="x86_64", family=int(row["family"], 16), model=model,
+                groups=(group,),
+            )  # fmt: skip
+            clock = clock_of(info, group)
+            assert clock is not None
+            assert clock.origin == "table", (row["uarch"], span)
 
 
 def test_neoverse_n1():
@@ -68,6 +126,7 @@ def test_quota_takes_the_fastest_cores_first():
     device = cpu_device(info)
     assert device.peak("float32") == pytest.approx(2 * 32 * 4.4e9 + 0.5 * 16 * 3.3e9)
     assert any("2.5 of 6 cores" in note for note in device.notes)
+    assert device.caveat == "sustained under a cgroup's quota, and a short run can beat it"
 
 
 def test_quota_above_the_cores_changes_nothing():

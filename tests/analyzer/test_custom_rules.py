@@ -28,8 +28,11 @@ MACS = 4 * (2 * 5) * 3
 
 @pytest.fixture(autouse=True)
 def _forget():
+    registry.registered()  # loads what is built in
+    before = {key: list(rules) for key, rules in registry._rules.items()}
     yield
-    registry._rules.pop(("acme", "Mystery"), None)
+    registry._rules.clear()
+    registry._rules.update(before)
 
 
 @pytest.fixture
@@ -61,6 +64,26 @@ def test_a_second_rule_is_an_error():
     neural_cost.register("Mystery", domain="acme")(lambda node: node.cost())
     with pytest.raises(ValueError, match="acme::Mystery has a cost rule"):
         neural_cost.register("Mystery", domain="acme")(lambda node: node.cost())
+
+
+def test_a_rule_takes_the_place_of_a_built_in_one_where_it_says_so(file):
+    with pytest.raises(neural_cost.RuleError, match=r"Relu has a cost rule .* replace=True"):
+        neural_cost.register("Relu")(lambda node: node.cost())
+    neural_cost.register("Relu", replace=True)(lambda node: node.cost(macs=7))
+    assert neural_cost.analyze(file).nodes[1].macs == 7
+
+
+def test_a_replacement_stands_for_all_later_versions_too(file):
+    for since in (1, 9, 14):
+        neural_cost.register("Mystery", domain="acme", since=since)(lambda node: node.cost(macs=1))
+    neural_cost.register("Mystery", domain="acme", since=9, replace=True)(lambda node: node.cost(macs=2))
+    assert [rule.since for rule in registry._rules["acme", "Mystery"]] == [9, 1]
+
+
+@pytest.mark.parametrize("names", [(), (len,)], ids=["no name", "without parentheses"])
+def test_a_rule_for_nothing_is_an_error(names):
+    with pytest.raises(neural_cost.RuleError, match="needs the names"):
+        neural_cost.register(*names)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +121,15 @@ def test_rules_from_a_file(file, tmp_path, capsys, monkeypatch):
     assert json.loads(out)["totals"]["macs"] == MACS
 
 
-@pytest.mark.parametrize(("text", "said"), [(None, "does not exist"), ("1 / 0", "division by zero")])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "does not exist"),
+        ("1 / 0", "division by zero"),
+        ("import sys\nsys.exit(0)", "sys.exit"),
+        (RULE.replace('"Mystery", domain="acme"', '"Gemm"'), "replace=True"),
+    ],
+)
 def test_a_rules_file_that_fails_is_told_in_one_sentence(text, said, file, tmp_path, capsys, monkeypatch):
     rules = tmp_path / "my_rules.py"
     if text is not None:

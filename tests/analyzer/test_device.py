@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neural_cost.analyzer.compute_type import WIDTHS, canonical, ceiling
+from neural_cost.analyzer.compute_type import WIDTHS, canonical, ceiling, substitution
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.device_table import find_device, list_devices
 from neural_cost.analyzer.errors import DeviceError
@@ -38,6 +39,7 @@ def test_every_onnx_type_has_a_compute_type():
         ({"float32": 10, "float16": 80, "int8": 160}, "int4", 2 * 160),  # half the width: at most twice
         ({"float32": 11}, "int8", 4 * 11),  # four products to a 32-bit lane
         ({"float32": 10}, "float16", 2 * 10),
+        ({"float32": 44, "int8": 296, "float8": 296}, "float64", 44),  # what does float64 could do float32 in it
         ({"bfloat16": 275, "int8": 550}, "float32", 275),  # integer units do no float32
         ({"int8": 4}, "float32", 4),
         ({"float32": 10}, "complex64", 10),
@@ -57,7 +59,33 @@ def test_peak(peaks, kind, rate):
 def test_a_ceiling_is_never_below_the_figure_and_never_missing(peaks, kind):
     rate = ceiling(peaks, kind)
     assert rate is not None
-    assert rate >= peaks.get(canonical(kind) or "", 0)
+    assert rate.flops >= peaks.get(canonical(kind) or "", 0)
+    assert rate.flops == peaks[rate.of] * rate.times
+    own = canonical(kind)
+    assert (substitution(peaks, kind) is None) == (rate.of == own)
+
+
+@pytest.mark.parametrize(
+    ("peaks", "kind", "said"),
+    [
+        ({"float32": 20}, "float32", None),
+        ({"float32": 20, "int8": 160}, "uint8", None),
+        ({"float32": 20, "int8": 160}, "float64", "float64 at the rate of float32, having no figure"),
+        ({"float32": 20, "int8": 160}, "int64", "int64 at the rate of int8, having no figure"),
+        ({"float32": 20}, "int8", "int8 at 4 times the rate of float32, having no figure"),
+        ({"bfloat16": 275, "int8": 275}, "float32", "float32 at the rate of bfloat16, having no figure"),
+        ({"float16": 1, "float32": 11}, "float16", "float16 at the rate of float32, in which it can run"),
+        ({}, "float32", None),  # nothing is known, and the bound lists it as left out
+    ],
+)
+def test_a_rate_of_another_type_is_named(peaks, kind, said):
+    assert device(peaks).substitution(kind) == said
+
+
+def test_no_device_of_the_table_does_float64_faster_than_float32():
+    """So the rate of float32 bounds float64 where the table has none."""
+    for known in list_devices():
+        assert known.peaks.get("float64", 0) <= known.peaks.get("float32", math.inf), known.name
 
 
 def test_every_device_of_the_table_answers_for_every_type_or_for_none():

@@ -77,6 +77,26 @@ def test_a_node_without_a_cost_leaves_no_total(tmp_path):
     found = neural_cost.analyze(written("g (float[n, 3] x) => (float[a, b] y) { y = acme.Odd(x) }", tmp_path)).formulas
     assert found.totals == {}
     assert list(found.missing) == ["0"]
+    assert found.why == "no formula gives the counts of 0"
+
+
+BRANCHES = """g (float[n, 4] x) => (float[m, 4] y) <int64 zero = {0}, int64 limit = {5}> {
+    s = Shape(x)  d = Gather(s, zero)  c = Greater(d, limit)
+    y = If <then_branch = a () => (float[p, 4] q) { q = Relu(x) },
+            else_branch = b () => (float[p, 4] r) { z = Exp(x)  r = Sigmoid(z) }> (c) }"""
+
+
+def test_a_total_without_a_formula_says_why(tmp_path):
+    """Which branch runs depends on n; no node lacks a formula."""
+    found = neural_cost.analyze(written(BRANCHES, tmp_path)).formulas
+    assert list(found.missing) == []
+    with pytest.raises(neural_cost.NeuralCostError, match=r"no formula of macs: how often the body main/.*else_branch"):
+        found.totals["macs"]
+    with pytest.raises(neural_cost.NeuralCostError, match="called 'mac'; there are: macs, flops"):
+        found.totals["mac"]
+    assert found.totals.get("macs") is None
+    assert "else_branch" in found.to_dict()["why"]
+    assert neural_cost.analyze(path("dnn")).formulas.why == ""
 
 
 SYMBOL = {"x": 2**40 + 1}
@@ -103,6 +123,13 @@ def test_names_are_no_code():
     name = "__import__('os')"
     formula = Formula(2 * sympy.Symbol(name, integer=True, positive=True), [name])
     assert formula({name: 4}) == 8
+
+
+@pytest.mark.parametrize(("name", "text"), [("n.0", "2*n.0"), ("x:0", "2*x:0"), ("n/2", '2*"n/2"'), ("n-1", '2*"n-1"')])
+def test_a_name_that_could_be_read_as_arithmetic_is_quoted(name, text):
+    import sympy
+
+    assert str(Formula(2 * sympy.Symbol(name, integer=True, positive=True), [name])) == text
 
 
 def test_powers_and_crossings():

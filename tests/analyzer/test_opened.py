@@ -135,14 +135,24 @@ def test_roundings_in_a_row_are_one(tmp_path):
         assert report.at(width=width).macs == 3 * ((pooled - 3) // 2 + 1)
 
 
-def test_a_graph_that_fits_no_small_size_has_no_range(tmp_path):
-    """It fits 13 alone: what is taken for the size does not fit, and no range is made up around that."""
+def test_a_graph_that_fits_one_size_is_taken_at_it(tmp_path):
+    """It fits 13 alone."""
     rows = ", ".join("1" * 26)
     text = f"g (float[words, 2] x) => (float[a, 2] y) <float[13, 2] w = {{{rows}}}> {{ y = Concat <axis = 1> (x, w) }}"
     report = neural_cost.analyze(written(text, tmp_path))
+    assert report.totals.complete
+    assert (report.ranges["words"].least, report.ranges["words"].most) == (13, 13)
+    assert report.at(words=13) == report.totals
+
+
+def test_a_graph_that_fits_no_size_has_no_range(tmp_path):
+    """It wants 13 and 14: no range is made up around what is taken for the size."""
+    weights = ", ".join(f"float[{n}, 2] w{n} = {{{', '.join('1' * 2 * n)}}}" for n in (13, 14))
+    text = f"""g (float[words, 2] x) => (float[a, 4] y, float[b, 4] z) <{weights}> {{
+        y = Concat <axis = 1> (x, w13)  z = Concat <axis = 1> (x, w14) }}"""
+    report = neural_cost.analyze(written(text, tmp_path))
     assert not report.totals.complete
     assert report.ranges == {}
-    assert report.at(words=13).complete
 
 
 def test_products_of_dequantized_tensors_are_told(tmp_path):

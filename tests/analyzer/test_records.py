@@ -7,6 +7,7 @@ import onnx.parser
 import pytest
 
 import neural_cost
+from neural_cost.analyzer.device_table import find_device
 from neural_cost.analyzer.records import Call
 from tests.analyzer.test_functions import NESTED
 
@@ -75,6 +76,21 @@ def test_every_part_is_data_text_and_html(report_of):
         assert isinstance(part.to_dict(), dict)
         assert str(part).strip()
         assert part._repr_html_().startswith("<")
+
+
+def test_what_is_shown_are_attributes_by_their_names(report_of):
+    report = report_of(SHARED.replace("float[2, 3]", "float[n, 3]"), device="T4")
+    parts = (report.model, report.totals, report.coverage, report.nodes[0], report.bounds[0], report.formulas)
+    more = (report.fits(), report.ranges["n"], report.formulas.growth[0], find_device("T4"))
+    for part in (*parts, *more, *(() if report.tokens is None else (report.tokens,))):
+        for line in str(part).splitlines():
+            name = line.partition(":")[0]
+            assert hasattr(part, name) or line == str(part), (type(part), line)
+    for name in report.totals.to_dict():
+        assert hasattr(report.totals, name)
+    # x and y, w once; x and w, then a and w, then b twice, with what they write
+    assert report.totals.traffic_bytes["compulsory"] == report.totals.compulsory_bytes == 4 * (3 + 9 + 3)
+    assert f"compulsory_bytes: {4 * (3 + 9 + 3)}" in str(report.totals)
 
 
 def test_records_cannot_be_changed(report_of):

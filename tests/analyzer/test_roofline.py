@@ -73,6 +73,19 @@ def test_unknown_parts_are_left_out_and_named():
     assert kernel_bound(Work({"float32": 100}, 50), device({}, ())).seconds is None
 
 
+def test_a_type_at_the_rate_of_another_is_named():
+    # 100 FLOPs of float64 on a device that lists float32 alone, at 100 FLOP/s, and none of float16
+    bound = bounds([Work({"float32": 50, "float64": 100, "float16": 0}, 0)], 0, device({"float32": 100.0}))
+    assert bound.floor_s == 50 / 100 + 100 / 100
+    assert bound.substituted == ("float64 at the rate of float32, having no figure",)
+    assert bound.to_dict()["substituted"] == list(bound.substituted)
+    assert bound.substituted[0] in str(bound)
+    tpu = find_device("TPU v4")
+    assert bounds([Work({"float32": 275 * 10**12}, 0)], 0, tpu).substituted == (
+        "float32 at the rate of bfloat16, having no figure",
+    )
+
+
 def test_no_work_takes_no_time():
     bound = kernel_bound(Work({}, 0), device({}, ()))
     assert (bound.seconds, bound.limited_by, bound.missing) == (0, "unknown", ())

@@ -54,8 +54,18 @@ def test_an_open_decoder_has_the_same_tokens_and_no_calls_nobody_asked_for(tmp_p
     found = report_of(DECODER, tmp_path).tokens
     assert (found.dim, found.past_dim, found.tokens, found.context) == ("seq", "past", 1, 2)
     assert (found.prefill, found.decode) == (None, None)
+    assert found.why == 'nobody gave the size of "seq" or "past"'
+    assert found.why in str(report_of(DECODER, tmp_path)).replace("\n", " ")
     asked = report_of(DECODER, tmp_path, seq=1).tokens
     assert asked.decode.macs == macs(1, 1, 1)
+    assert asked.why == ""
+
+
+@pytest.mark.parametrize(("name", "said"), [("past", "along an open dimension"), ("seq", "tokens of a call")])
+def test_calls_that_the_file_fixes_are_told_of(name, said, tmp_path):
+    found = report_of(DECODER.replace(f", {name}", ", 6"), tmp_path).tokens
+    assert (found.prefill, found.decode) == (None, None)
+    assert said in found.why
 
 
 ENCODER = """<ir_version: 8, opset_import: ["": 17]> g (int64[batch, words] ids) => (float[batch, words, 2] y)
@@ -81,7 +91,22 @@ STATE = """<ir_version: 8, opset_import: ["": 17]> g (float[1, n, 4] h, float[2,
     a = Relu(h)  b = Concat <axis = 0> (h, x) }"""
 
 
-@pytest.mark.parametrize("text", [IMAGES, STATE])
+# samples of sound that a convolution takes together before an LSTM: what is called a sequence has no tokens
+SOUND = """<ir_version: 8, opset_import: ["": 17]> g (float[batch, sequence, 1] x) => (float[t, one, batch, 4] y)
+    <float[4, 1, 8] w = {CONV}, float[1, 16, 4] k = {W}, float[1, 16, 4] r = {R}> {
+    turned = Transpose <perm = [0, 2, 1]> (x)  c = Conv <strides = [4]> (turned, w)
+    steps = Transpose <perm = [2, 0, 1]> (c)  y = LSTM <hidden_size = 4> (steps, k, r) }"""
+for mark, numbers in (("CONV", 32), ("W", 64), ("R", 64)):
+    SOUND = SOUND.replace("{" + mark + "}", "{" + ", ".join("1" * numbers) + "}")
+# a waveform has no vector at a position
+WAVE = """<ir_version: 8, opset_import: ["": 17]> g (float[batch, sequence] x) => (float[a, b] y) { y = Relu(x) }"""
+# a token of which of the two?
+PAIR = """<ir_version: 8, opset_import: ["": 17]> g (int64[batch, src_seq] s, int64[batch, tgt_seq] t)
+    => (float[a, b, c] y, float[d, e, f] z) <float[5, 2] table = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}> {
+    y = Gather(table, s)  z = Gather(table, t) }"""
+
+
+@pytest.mark.parametrize("text", [IMAGES, STATE, SOUND, WAVE, PAIR], ids=["images", "state", "sound", "wave", "pair"])
 def test_models_without_a_sequence(text, tmp_path):
     assert report_of(text, tmp_path).tokens is None
 

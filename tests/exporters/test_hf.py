@@ -75,8 +75,12 @@ def test_what_lies_beside_the_config_is_not_looked_at(config, tmp_path):
     ("content", "error", "message"),
     [
         (None, ModelError, r"config\.json cannot be read \(No such file"),
-        ("{", ExportError, r"mobius-onnx cannot build .*config\.json"),
-        ('{"model_type": "no_such_model"}', ExportError, r"mobius-onnx cannot build .*config\.json"),
+        ("{", ModelError, r"config\.json is not JSON"),
+        ("[1]", ModelError, r"config\.json has no model_type"),
+        ('{"hidden_size": 8}', ModelError, r"config\.json has no model_type"),
+        ('{"model_type": "unheard"}', ExportError, r"knows no architecture 'unheard', as .*config\.json"),
+        (json.dumps(LLAMA | {"hidden_size": "x"}), ExportError, r"cannot build .*config\.json.* expected int, got str"),
+        (json.dumps(LLAMA | {"num_hidden_layers": -1}), ExportError, "must be positive, got -1"),
     ],
 )
 def test_configs_that_cannot_be_built(config, tmp_path, content, error, message):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from neural_cost.analyzer.cpu import cpu_device
 from neural_cost.analyzer.cpu_info import CoreGroup
 from neural_cost.runtime import detect
 from neural_cost.runtime.linux_cpu import cpu_quota, linux_cpu, parse_cpuinfo, parse_list
@@ -106,6 +107,29 @@ def test_list_of_processors():
 )
 def test_cgroup_quota(files, cpus):
     assert cpu_quota(files.get) == cpus
+
+
+JUNK = [
+    "", "\n", "0\n", "-1\n", "abc\n", "1-\n", "-\n", "5-3\n", "a:b\n", "0:\n", "max max\n", "100000 0\n", "x y\n",
+    "0 100000\n", "K\n", "12Q\n", "0-99999999999\n", "1e9\n", "NaN\n", "\x00\xff\n", ":::\n", "0::/../..\n",
+]  # fmt: skip
+QUOTAS = {
+    "/proc/self/cgroup": "0::/a\n1:cpu:/b\n",
+    "/sys/fs/cgroup/a/cpu.max": "200000 100000\n",
+    "/sys/fs/cgroup/cpu/b/cpu.cfs_quota_us": "300000\n",
+    "/sys/fs/cgroup/cpu/b/cpu.cfs_period_us": "100000\n",
+}
+
+
+@pytest.mark.parametrize("machine", [XEON, ZEN3, N1, HYBRID], ids=["xeon", "zen3", "n1", "hybrid"])
+def test_a_file_that_says_nothing_is_passed_over(machine):
+    files = {**machine, **QUOTAS}
+    assert cpu_quota(files.get) == 2.0
+    for file in files:
+        for junk in JUNK:
+            info = linux_cpu({**files, file: junk}.get, range(4), "x86_64")
+            assert 1 <= info.cores <= 4, (file, junk)
+            assert cpu_device(info).name
 
 
 def test_apple_chip():

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from neural_cost.options import choice
 from neural_cost.render.output import check
 from neural_cost.render.progress import Progress
 
@@ -32,7 +33,7 @@ def export(  # noqa: PLR0917 - typer turns each into an option
     fixed: Annotated[bool, typer.Option("--fixed", help="Leave no axis open.")] = False,
     opset: Annotated[int | None, typer.Option(help="Opset; by default what the exporter does best.", min=1)] = None,
     no_verify: Annotated[bool, typer.Option("--no-verify", help="Do not compare the file with the model.")] = False,
-    form: Annotated[Form, typer.Option("--format", help="How to write the record.")] = Form.TABLE,
+    form: Annotated[Form, choice(Form, "How to write the record.", "--format")] = Form.TABLE,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="What the exporter said, too.")] = False,
     _debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
@@ -74,5 +75,6 @@ def _dims(texts: Sequence[str]) -> dict[str, dict[int, str]]:
         name, _, axis = place.rpartition(":")
         if not (name and dim and axis.isascii() and axis.isdigit()):
             raise typer.BadParameter(f'"{text}" is not of the form INPUT:AXIS=NAME.')
-        dims.setdefault(name, {})[int(axis)] = dim
+        if (first := dims.setdefault(name, {}).setdefault(int(axis), dim)) != dim:
+            raise typer.BadParameter(f'--open gives "{place}" the names {first} and {dim}: give it one.')
     return dims

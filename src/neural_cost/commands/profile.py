@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from neural_cost.commands.export import HELP as TARGETS
-from neural_cost.options import Sizes, dims_of, shapes_of, trips_of
+from neural_cost.options import Sizes, device_of, dims_of, shapes_of, trips_of
 from neural_cost.render.forms import DebugOption, Format, FormatOption, OutputOption, QuietOption, delimited
 from neural_cost.render.output import check, colour_wanted, write
 from neural_cost.render.progress import Progress, say_warnings
@@ -30,7 +30,7 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
     provider: Annotated[str, typer.Option(help="What it runs on: cpu, cuda, tensorrt, coreml...")] = "cpu",
     threads: Annotated[int | None, typer.Option(help="Threads of an operator; ONNX Runtime's choice.", min=1)] = None,
     opt_level: Annotated[str, typer.Option(help=f"How far the graph is rewritten: {', '.join(LEVELS)}.")] = "all",
-    device: Annotated[str | None, typer.Option(help="Device to bound the time on; by default this CPU.")] = None,
+    device: Annotated[list[str] | None, typer.Option(help="Device to bound the time on; by default this CPU.")] = None,
     budget: Annotated[float, typer.Option(help="Seconds for timing; as many again for the profile.", min=0)] = 5.0,
     trace: Annotated[
         Path | None, typer.Option(help="A trace for Perfetto or Chrome, to write.", readable=False)
@@ -48,10 +48,11 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
     check(trace, Path(target), inputs)
     if output is not None and output == trace:
         raise typer.BadParameter("--output and --trace are the same file.")
+    on = device_of(device)
     sizes = Sizes(dims_of(dim), shapes_of(shape), trips_of(trips))
     say_warnings()
     with Progress(quiet=quiet) as progress:
-        from neural_cost.devices import device_of
+        from neural_cost.devices import bounding_device
         from neural_cost.runtime.inputs import load_inputs
         from neural_cost.runtime.profile import profile as run
 
@@ -60,7 +61,7 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
             onnx_file(target, progress),
             sizes.dims,
             sizes.shapes,
-            device_of(device, provider=provider, threads=threads),
+            bounding_device(on, provider=provider, threads=threads),
             inputs=arrays,
             provider=provider,
             threads=threads,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
+from neural_cost.analyzer.tables.figures import plain
 from neural_cost.analyzer.tables.text import to_text
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 TYPES = ("float64", "float32", "tf32", "float16", "bfloat16", "float8", "int8", "float4")
 COLUMNS = (
     "name", "kind", "vendor", "type", *(f"{kind}_flops" for kind in TYPES), "memory_bandwidth", "memory_bytes",
-    "confidence", "source",
+    "confidence", "caveat", "source",
 )  # fmt: skip
 
 
@@ -60,4 +61,4 @@ def _remarks(device: Device) -> list[Paragraph]:
 
 
 def _scaled(value: float | None, unit: float) -> str:
-    return "-" if value is None else f"{value / unit:.4g}"
+    return "-" if value is None else plain(value / unit)

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from neural_cost.options import choice
+
 
 class Format(StrEnum):
     """How a result is written."""
@@ -19,7 +21,7 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
-FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
+FormatOption = Annotated[Format, choice(Format, "How to write the result.", "--format")]
 OutputOption = Annotated[Path | None, typer.Option(help="File to write to instead of stdout.", readable=False)]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="The least: totals without rows, and no progress.")]
 VerboseOption = Annotated[bool, typer.Option("--verbose", help="All there is: every unknown, every source and note.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from threading import Lock, Timer
 from types import TracebackType
@@ -16,12 +17,15 @@ QUICK_S = 1.0  # who waits no longer need not be told
 class Progress:
     """Says what is being done, once it takes longer than `QUICK_S`, where stderr is a terminal.
 
-    Call it with each stage. What is quick costs a timer, and leaves no trace.
+    Call it with each stage. What is quick costs a timer, and leaves no trace. Where `NO_COLOR` is set, or the terminal
+    cannot move its cursor, each stage is a line of its own, without a spinner.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._stream = sys.stderr  # exporters redirect it while they work
         self._wanted = not quiet and sys.stderr.isatty()
+        self._plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM", "") in ("dumb", "unknown")
+        self._shown = False
         self._stage = ""
         self._status: Status | None = None
         self._over = False
@@ -35,6 +39,8 @@ class Progress:
             self._stage = stage
             if self._status is not None:
                 self._status.update(stage)
+            elif self._shown and not self._over:
+                self._line()
 
     def __enter__(self) -> Progress:
         if self._wanted:
@@ -48,11 +54,20 @@ class Progress:
             if self._status is not None:
                 self._status.stop()
 
+    def _line(self) -> None:
+        if self._stage:
+            print(f"{self._stage} ...", file=self._stream, flush=True)
+
     def _show(self) -> None:
         from rich.console import Console
 
         with self._lock:
-            if not self._over:
+            if self._over:
+                return
+            self._shown = True
+            if self._plain:
+                self._line()
+            else:
                 self._status = Console(file=self._stream).status(self._stage)
                 self._status.start()
 
