@@ -86,7 +86,7 @@ def analyze(
         [] if on is None else [_bounds(nodes, moved, on)],
         model.notes + walk.notes,
         causal,
-        Opened(inference, nodes, ends, alive, again, on),
+        Opened(inference, walk, nodes, ends, alive, again, on),
     )
 
 

@@ -19,7 +19,7 @@ from neural_cost.analyzer.memory.symbolic import peak_formula
 from neural_cost.analyzer.records import Totals
 from neural_cost.analyzer.shapes import Inference, graphs_of
 from neural_cost.analyzer.tokens import find_caches
-from neural_cost.analyzer.walk import NodeCost
+from neural_cost.analyzer.walk import NodeCost, Walk
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.report import Report
@@ -33,11 +33,13 @@ class Opened:
     """The dimensions that a report leaves open, and what can be asked about them.
 
     Attributes:
+        walk: how nodes and bodies of control flow were seen.
         again: analyzes the same file with more sizes given.
         device: what the report was made for.
     """
 
     inference: Inference
+    walk: Walk
     nodes: Sequence[NodeCost]
     ends: Ends
     activations: Activations
