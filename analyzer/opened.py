@@ -23,6 +23,8 @@ from neural_cost.analyzer.walk import NodeCost, Walk
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.report import Report
+    from neural_cost.analyzer.training.options import TrainingOptions
+    from neural_cost.analyzer.training.record import TrainingCost
 
 COMPLETE = {"macs", "compulsory_bytes", "activation_peak_bytes"}  # with these, all totals have formulas
 PER = ("macs", "flops", "per_op_bytes")
@@ -89,6 +91,16 @@ class Opened:
     def best_order(self) -> Best:
         """An order in which less is alive at once."""
         return best(self.activations)
+
+    def training(self, options: TrainingOptions, path: str, totals: Totals) -> TrainingCost:
+        """What training costs."""
+        from neural_cost.analyzer.training.measure import measure as measure_training
+        from neural_cost.analyzer.training.subject import Graph
+
+        ends = self.ends
+        with paused_gc():
+            graph = Graph(path, self.walk, self.nodes, ends.inputs, ends.outputs, totals, self.names, self.sizes)
+            return measure_training(graph, options)
 
     def per(self, dims: Sequence[str | None], times: int) -> dict[str, Formula]:
         """MACs, FLOPs and bytes moved for one of so many of each of these dimensions; empty if none of them is open."""

@@ -1,0 +1,94 @@
+"""What is kept for the backward pass, each memory once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from neural_cost.analyzer.cost import Dim
+from neural_cost.analyzer.node import BITS, Tensor
+from neural_cost.analyzer.training.links import Link
+from neural_cost.analyzer.training.registry import Kept
+from neural_cost.analyzer.walk import NodeCost
+
+# One memory under other shapes and names. A product reads a turned operand where it lies, an expanded one as it was.
+SAME = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Transpose", "Expand", "ExpandDims"}
+PARTS = {"Slice", "Split"}
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """In which memory each tensor lies.
+
+    Attributes:
+        same: the tensor that another one is under another name; of what a body is handed in each run, the result of
+            the run before.
+        whole: the tensor that another one is a part of.
+        repeats: how often a tensor is made in one run of the model.
+    """
+
+    same: Mapping[Tensor, Tensor]
+    whole: Mapping[Tensor, Tensor]
+    repeats: Mapping[Tensor, Dim | None]
+    inputs: frozenset[Tensor] = field(default_factory=frozenset)
+
+    def root(self, tensor: Tensor) -> Tensor:
+        """The tensor in whose memory one lies."""
+        seen = set()
+        while tensor in self.same and tensor not in seen:
+            seen.add(tensor)
+            tensor = self.same[tensor]
+        return tensor
+
+    def distinct(self, tensors: Iterable[Tensor]) -> list[Tensor]:
+        """Of tensors that are kept the memories, weights left out; a part of a tensor that is kept is none of its own."""
+        roots = dict.fromkeys(map(self.root, tensors))
+        return [root for root in roots if not root.constant and not self._is_inside(root, roots)]
+
+    def _is_inside(self, root: Tensor, kept: Mapping[Tensor, None]) -> bool:
+        while root in self.whole:
+            root = self.root(self.whole[root])
+            if root in kept:
+                return True
+        return False
+
+
+def find_storage(
+    nodes: Sequence[NodeCost], links: Iterable[Link], inputs: Iterable[Tensor], repeats: Callable[[NodeCost], Dim | None]
+) -> Storage:
+    """Read the memories of a model."""
+    same: dict[Tensor, Tensor] = {}
+    whole: dict[Tensor, Tensor] = {}
+    times: dict[Tensor, Dim | None] = {}
+    for each in nodes:
+        source = each.node.input(0)
+        for tensor in each.node.outputs:
+            if tensor is None:
+                continue
+            times[tensor] = repeats(each)
+            if source is not None and each.node.op_type in SAME:
+                same[tensor] = source
+            elif source is not None and each.node.op_type in PARTS:
+                whole[tensor] = source
+    for link in links:
+        if link.kind in ("carried", "slice"):
+            same[link.target] = link.source
+        elif link.kind == "in":
+            same.setdefault(link.target, link.source)
+    return Storage(same, whole, times, frozenset(inputs))
+
+
+def bytes_of(tensor: Tensor, activation: int | None) -> Dim:
+    """Bytes of a tensor that is kept, `activation` each where it is of real numbers and that is not None."""
+    return tensor.size * activation if _narrows(tensor.dtype, activation) and activation else tensor.bytes
+
+
+def kept_bytes(kept: Kept, activation: int | None) -> Dim:
+    """Bytes of what is kept beside tensors."""
+    if not kept.precise and activation and _narrows(kept.dtype, activation):
+        return kept.elements * activation
+    return kept.elements * (BITS[kept.dtype] // 8)
+
+
+def _narrows(dtype: str | None, activation: int | None) -> bool:
+    return activation is not None and dtype in ("float32", "float16", "bfloat16")
