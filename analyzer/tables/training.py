@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
-def training(found: TrainingCost, top: int | None = None, *, quiet: bool = False, symbolic: bool = False) -> list[Block]:
+def training(
+    found: TrainingCost, top: int | None = None, *, quiet: bool = False, symbolic: bool = False
+) -> list[Block]:
     """All that a table shows of a training run."""
     parts: list[Block] = [Paragraph(""), _work(found), Paragraph(""), _memory(found)]
     if not quiet:
@@ -68,7 +70,11 @@ def _memory(found: TrainingCost) -> Grid:
             *([("  weights again", size(found.copy_bytes), copy)] if found.copy_bytes else []),
             ("  gradients", size(found.gradient_bytes), "of weights"),
             ("  optimizer", size(found.optimizer_bytes), f"state of {options.optimizer}"),
-            ("  saved", size(found.saved_bytes, least=least), f"activations, inputs among them {size(found.saved_input_bytes)}"),
+            (
+                "  saved",
+                size(found.saved_bytes, least=least),
+                f"activations, inputs among them {size(found.saved_input_bytes)}",
+            ),
             ("2 x forward", size(rule.memory_training_bytes), "rule of thumb: all that nodes write, twice"),
         ],
         "Memory",
@@ -76,7 +82,9 @@ def _memory(found: TrainingCost) -> Grid:
 
 
 def _nodes(found: TrainingCost, top: int) -> Grid:
-    ordered = sorted(found.nodes, key=lambda node: -((node.input_macs or 0) + (node.weight_macs or 0)) * (node.repeats or 0))
+    ordered = sorted(
+        found.nodes, key=lambda node: -((node.input_macs or 0) + (node.weight_macs or 0)) * (node.repeats or 0)
+    )
     shown = ordered[:top]
     of = "" if len(shown) == len(found.nodes) else f", {len(shown)} of {len(found.nodes)}"
     headings = [

@@ -53,7 +53,9 @@ def plan_of(found: Subject, parts: Sequence[Part], sizes: Sizes, options: Traini
     if options.checkpoint is Checkpoint.BLOCK:
         segments = _blocks(nodes)
         if all(segment.held for segment in segments):
-            why = "no numbered modules are known from the file, so nothing is checkpointed; --checkpoint sqrt needs none"
+            why = (
+                "no numbered modules are known from the file, so nothing is checkpointed; --checkpoint sqrt needs none"
+            )
             return Plan(notes=[why])
     else:
         segments = _cut(nodes, parts, sizes, isqrt(len(nodes)))

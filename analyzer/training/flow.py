@@ -21,7 +21,9 @@ class Flow:
     nodes: Sequence[tuple[NodeCost, Wants]]
 
 
-def find_flow(nodes: Sequence[NodeCost], trained: Iterable[Tensor], outputs: Iterable[Tensor], links: list[Link]) -> Flow:
+def find_flow(
+    nodes: Sequence[NodeCost], trained: Iterable[Tensor], outputs: Iterable[Tensor], links: list[Link]
+) -> Flow:
     """Find where gradients pass; graph inputs need none."""
     alive = [each for each in nodes if not each.constant and each.kind != "control_flow"]
     needing = _forward(alive, trained, links)
@@ -52,8 +54,8 @@ def _forward(nodes: Sequence[NodeCost], trained: Iterable[Tensor], links: list[L
         for each in nodes:
             node = each.node
             if any(tensor in found for tensor in node.inputs) and passes(node.domain, node.op_type):
-                for tensor in node.outputs:
-                    _add(tensor, found, onward)
+                for made in node.outputs:
+                    _add(made, found, onward)
     return found
 
 
@@ -70,8 +72,8 @@ def _backward(
         before = len(found)
         for each in reversed(nodes):
             if any(tensor in found for tensor in each.node.outputs):
-                for tensor in each.node.inputs:
-                    _add(tensor, found, back, needing)
+                for read in each.node.inputs:
+                    _add(read, found, back, needing)
     return found
 
 

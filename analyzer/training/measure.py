@@ -48,7 +48,9 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
     held = kept.total if plan.saved_bytes is None else plan.saved_bytes
     weights = _weights(found, options)
     input_macs, weight_macs = (total(parts, count) for count in (_input_macs, _weight_macs))
-    backward = FLOPS_PER_MAC * (input_macs + weight_macs) + total(parts, _other) + added_up(parts, NUMBERS, found.handed)
+    backward = (
+        FLOPS_PER_MAC * (input_macs + weight_macs) + total(parts, _other) + added_up(parts, NUMBERS, found.handed)
+    )
     macs = graph.totals.macs + input_macs + weight_macs + plan.recomputed_macs
     flops = graph.totals.flops + backward + plan.recomputed_flops
     uncounted, unknown = _uncounted(parts), _unknown(parts, kept)

@@ -39,8 +39,8 @@ class Precision(StrEnum):
 class Checkpoint(StrEnum):
     """What is not kept but computed again.
 
-    none: nothing. block: each repeated block of the model keeps what it reads. sqrt: as many segments as there are
-    blocks in the square root of the nodes, each of which but the last keeps what it reads.
+    none: nothing. block: each numbered module of the model keeps what it reads alone. sqrt: as many segments as the
+    square root of the number of nodes, each of which but the last keeps what it reads alone.
     """
 
     NONE = "none"

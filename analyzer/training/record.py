@@ -133,17 +133,24 @@ class TrainingCost(Record):
         lists = {name: [each.to_dict() for each in found[name]] for name in ("checkpoints", "nodes")}
         texts = {name: str(formula) for name, formula in self.formulas.items()}
         plain = {name: list(found[name]) for name in ("uncounted", "unknown", "notes")}
-        return found | lists | plain | {
-            "options": self.options.to_dict(),
-            "convention": self.convention.to_dict(),
-            "formulas": texts,
-        }
+        return (
+            found
+            | lists
+            | plain
+            | {
+                "options": self.options.to_dict(),
+                "convention": self.convention.to_dict(),
+                "formulas": texts,
+            }
+        )
 
     def to_dataframe(self) -> pd.DataFrame:
         """The nodes that run backward as a table of pandas, which must be installed."""
         import pandas as pd
 
-        return pd.DataFrame([node.to_dict() for node in self.nodes], columns=list(NodeTraining.__slots__)).convert_dtypes()
+        return pd.DataFrame(
+            [node.to_dict() for node in self.nodes], columns=list(NodeTraining.__slots__)
+        ).convert_dtypes()
 
     def __str__(self) -> str:
         """The table that the command shows."""

@@ -54,7 +54,10 @@ class Storage:
 
 
 def find_storage(
-    nodes: Sequence[NodeCost], links: Iterable[Link], inputs: Iterable[Tensor], repeats: Callable[[NodeCost], Dim | None]
+    nodes: Sequence[NodeCost],
+    links: Iterable[Link],
+    inputs: Iterable[Tensor],
+    repeats: Callable[[NodeCost], Dim | None],
 ) -> Storage:
     """Read the memories of a model."""
     same: dict[Tensor, Tensor] = {}

@@ -33,7 +33,9 @@ def choose(nodes: Sequence[NodeCost], weights: Mapping[str, Weight], freeze: Ite
     for pattern in freeze:
         if not any(fnmatchcase(each, pattern) for known in names.values() for each in known):
             some = ", ".join(f'"{weight.stored.name}"' for weight in distinct(weights.values())[:SHOWN])
-            raise NeuralCostError(f'{path}: no weight fits freeze "{pattern}"; names are such as {some or "none: it has none"}.')
+            raise NeuralCostError(
+                f'{path}: no weight fits freeze "{pattern}"; names are such as {some or "none: it has none"}.'
+            )
     fixed = {
         name
         for name, known in names.items()

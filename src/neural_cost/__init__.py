@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.errors import ParityError as ParityError
     from neural_cost.analyzer.report import Report as Report
     from neural_cost.analyzer.rules.registry import cost as register  # noqa: F401 - under its public name
+    from neural_cost.analyzer.training.options import TrainingOptions as TrainingOptions
+    from neural_cost.analyzer.training.record import TrainingCost as TrainingCost
+    from neural_cost.analyzer.training.registry import backward as register_backward  # noqa: F401 - its public name
     from neural_cost.exporters.export import export as export
     from neural_cost.exporters.record import Exported as Exported
     from neural_cost.runtime.verify import verify as verify
@@ -30,6 +33,9 @@ _HOMES = {
     "analyze": "analyzer.analyze",
     "Report": "analyzer.report",
     "register": "analyzer.rules.registry:cost",
+    "register_backward": "analyzer.training.registry:backward",
+    "TrainingOptions": "analyzer.training.options",
+    "TrainingCost": "analyzer.training.record",
     "export": "exporters.export",
     "Exported": "exporters.record",
     "verify": "runtime.verify",

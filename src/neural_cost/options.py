@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 
 from neural_cost.analyzer.tables.view import By, View
+from neural_cost.analyzer.training.options import TrainingOptions
 
 
 class Sizes(NamedTuple):
@@ -35,6 +36,23 @@ def trips_of(texts: Sequence[str] | None) -> dict[str, int]:
     return {name: _trips(name, count) for name, count in map(_split, texts or [])}
 
 
+def training_of(
+    wanted: bool,
+    optimizer: str | None,
+    precision: str | None,
+    freeze: Sequence[str] | None,
+    checkpoint: str | None,
+    accumulate: int | None,
+) -> TrainingOptions | None:
+    """The training run that is asked for; None where none is."""
+    names = ("optimizer", "precision", "freeze", "checkpoint", "accumulate")
+    values = (optimizer, precision, freeze, checkpoint, accumulate)
+    given: dict[str, Any] = {name: value for name, value in zip(names, values, strict=True) if value}
+    if given and not wanted:
+        raise typer.BadParameter(f"--{next(iter(given))} needs --training.")
+    return TrainingOptions(**given) if wanted else None
+
+
 def check_view(view: View, form: str, *, sorted_: bool) -> None:
     """Refuse options of rows where no rows are shown."""
     rows = view.by is not None or view.top is not None or sorted_
@@ -48,6 +66,8 @@ def check_view(view: View, form: str, *, sorted_: bool) -> None:
         raise typer.BadParameter("--order needs --memory.")
     if view.memory and form not in ("table", "json"):
         raise typer.BadParameter("--memory is for tables and JSON.")
+    if view.training is not None and (view.by is not None or sorted_ or view.memory):
+        raise typer.BadParameter("--training shows nodes of its own: leave out --by, --sort and --memory.")
     if view.symbolic and form not in ("table", "json"):
         raise typer.BadParameter("--symbolic is for tables and JSON.")
     if view.symbolic and view.by not in (None, By.NODE):

@@ -20,7 +20,9 @@ def laid_out(node: Node, wants: Wants) -> Gradient:
 def repeated(node: Node, wants: Wants) -> Gradient:
     """An add for each element that the output has more; a Pad of a constant drops them."""
     del wants
-    constant = node.op_type == "CenterCropPad" or (node.op_type == "Pad" and node.attr("mode", "constant") == "constant")
+    constant = node.op_type == "CenterCropPad" or (
+        node.op_type == "Pad" and node.attr("mode", "constant") == "constant"
+    )
     return Gradient(other_flops=0 if constant else node.y.size - node.x.size)
 
 

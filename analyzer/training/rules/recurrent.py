@@ -29,7 +29,9 @@ def _check_functions(node: Node, directions: int) -> None:
     functions: Sequence[str] = node.attr("activations") or []
     usual = DEFAULTS[node.op_type] * directions
     if functions and [name.lower() for name in functions] != usual:
-        raise Unknown(f"the backward cost of {node.op_type} is known for {', '.join(usual)}, not {', '.join(functions)}")
+        raise Unknown(
+            f"the backward cost of {node.op_type} is known for {', '.join(usual)}, not {', '.join(functions)}"
+        )
 
 
 def recurrent(node: Node, wants: Wants, gates: int, kept: int) -> Gradient:

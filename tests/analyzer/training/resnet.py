@@ -38,5 +38,7 @@ def export(module: Any, example: Any, file: Path) -> Path:
     import torch
 
     module.train()
-    torch.onnx.export(module, (example,), file, dynamo=True, opset_version=20, external_data=False, verbose=False, optimize=False)
+    torch.onnx.export(
+        module, (example,), file, dynamo=True, opset_version=20, external_data=False, verbose=False, optimize=False
+    )
     return file

@@ -13,9 +13,9 @@ SHAPES = [(), (7,), (1,), (3, 5), (64, 3, 3, 3), (2, 4, 5), (128, 784), (5000,)]
 FACTORIES = {
     Optimizer.SGD: lambda weights: torch.optim.SGD(weights, lr=0.1),
     Optimizer.MOMENTUM: lambda weights: torch.optim.SGD(weights, lr=0.1, momentum=0.9),
-    Optimizer.ADAM: lambda weights: torch.optim.Adam(weights),
-    Optimizer.ADAMW: lambda weights: torch.optim.AdamW(weights),
-    Optimizer.ADAFACTOR: lambda weights: torch.optim.Adafactor(weights),
+    Optimizer.ADAM: torch.optim.Adam,
+    Optimizer.ADAMW: torch.optim.AdamW,
+    Optimizer.ADAFACTOR: torch.optim.Adafactor,
 }
 
 
