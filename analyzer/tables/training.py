@@ -88,8 +88,8 @@ def _nodes(found: TrainingCost, top: int) -> Grid:
     shown = ordered[:top]
     of = "" if len(shown) == len(found.nodes) else f", {len(shown)} of {len(found.nodes)}"
     headings = [
-        Heading("node", "name"), Heading("operator", "name"), Heading("MACs"), Heading("of inputs"), Heading("of weights"),
-        Heading("FLOPs back"), Heading("saved"),
+        Heading("node", "name"), Heading("operator", "name"), Heading("MACs"), Heading("of inputs"),
+        Heading("of weights"), Heading("FLOPs back"), Heading("saved"),
     ]  # fmt: skip
     return Grid(f"Nodes by MACs backward{of}", headings, [_line(node) for node in shown])
 
@@ -117,7 +117,8 @@ def _left_out(found: TrainingCost) -> list[Paragraph]:
         name = f"{each['domain']}::{each['op_type']}" if each["domain"] else each["op_type"]
         lines.append(f"  uncounted backward: {name} x {each['nodes']}: {each['why']}")
     for each in found.unknown[:SHOWN]:
-        lines.append(f'  unknown backward: node "{each["node"]}", tensor "{each["tensor"]}": {each["why"]}')
-    if hidden := len(found.unknown) - SHOWN:
-        lines += [f"  unknown backward: {hidden} more, in JSON"] if hidden > 0 else []
+        place = f'tensor "{each["tensor"]}"' if each["tensor"] else f'node "{each["node"]}"'
+        lines += [f"  unknown backward: {place}: {each['why']}"]
+    hidden = len(found.unknown) - SHOWN
+    lines += [f"  unknown backward: {hidden} more, in JSON"] if hidden > 0 else []
     return [Paragraph(line, "warning") for line in lines]

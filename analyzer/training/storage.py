@@ -41,7 +41,7 @@ class Storage:
         return tensor
 
     def distinct(self, tensors: Iterable[Tensor]) -> list[Tensor]:
-        """Of tensors that are kept the memories, weights left out; a part of a tensor that is kept is none of its own."""
+        """The memories of tensors that are kept, weights left out; a part of one that is kept needs none of its own."""
         roots = dict.fromkeys(map(self.root, tensors))
         return [root for root in roots if not root.constant and not self._is_inside(root, roots)]
 

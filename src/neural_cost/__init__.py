@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from neural_cost.exporters.export import export as export
     from neural_cost.exporters.record import Exported as Exported
     from neural_cost.runtime.verify import verify as verify
+    from neural_cost.summary import ModelSummary as ModelSummary
 
 __version__ = "0.1.0"
 
@@ -39,6 +40,7 @@ _HOMES = {
     "export": "exporters.export",
     "Exported": "exporters.record",
     "verify": "runtime.verify",
+    "ModelSummary": "summary",
 } | dict.fromkeys(
     (
         "NeuralCostError",

@@ -132,7 +132,14 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
         raise typer.BadParameter(
             "--verify compares with a run, where sizes are not the largest: leave --data-dependent out."
         )
-    run = training_of(training, optimizer, precision, freeze, checkpoint, accumulate)
+    run = training_of(
+        training,
+        optimizer=optimizer,
+        precision=precision,
+        freeze=freeze,
+        checkpoint=checkpoint,
+        accumulate=accumulate,
+    )
     view = View(by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic, memory, order is Order.BEST, run)
     check_view(view, form, sorted_=sort is not None)
     check(output, Path(target), inputs, rules)

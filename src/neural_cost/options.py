@@ -36,18 +36,9 @@ def trips_of(texts: Sequence[str] | None) -> dict[str, int]:
     return {name: _trips(name, count) for name, count in map(_split, texts or [])}
 
 
-def training_of(
-    wanted: bool,
-    optimizer: str | None,
-    precision: str | None,
-    freeze: Sequence[str] | None,
-    checkpoint: str | None,
-    accumulate: int | None,
-) -> TrainingOptions | None:
-    """The training run that is asked for; None where none is."""
-    names = ("optimizer", "precision", "freeze", "checkpoint", "accumulate")
-    values = (optimizer, precision, freeze, checkpoint, accumulate)
-    given: dict[str, Any] = {name: value for name, value in zip(names, values, strict=True) if value}
+def training_of(wanted: bool, **options: Any) -> TrainingOptions | None:
+    """The training run that is asked for, of options by their names; None where none is."""
+    given = {name: value for name, value in options.items() if value}
     if given and not wanted:
         raise typer.BadParameter(f"--{next(iter(given))} needs --training.")
     return TrainingOptions(**given) if wanted else None

@@ -90,7 +90,7 @@ def cast(node: Node, wants: Wants) -> Gradient:
 
 @backward("Dropout")
 def dropout(node: Node, wants: Wants) -> Gradient:
-    """A product with the mask, a byte for each element, and one with the scale: in training it drops, as the file or not.
+    """A product with the mask, a byte for each element, and one with the scale: in training it drops in any file.
 
     A ratio of 0 drops nothing.
     """
