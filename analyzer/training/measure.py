@@ -174,6 +174,10 @@ def _notes(found: Subject, options: TrainingOptions) -> list[str]:
         notes.append(f"FLOPs of a step of {options.optimizer} are not known: step_flops is left out")
     if not found.weights.trained:
         notes.append("nothing is trained: no weight of real numbers is left")
+    if any(link.kind == "carried" for link in found.links) and found.flow.nodes:
+        notes.append(
+            "the state of a loop: its gradient is counted in the first run of the body too, which may need none"
+        )
     integers = [weight for weight in found.weights.frozen if "float" not in (weight.stored.dtype or "")]
     if integers:
         notes.append(f"{len(integers)} weights are integers, and are not trained")

@@ -53,6 +53,15 @@ def power(node: Node, wants: Wants) -> Gradient:
     return Gradient(other_flops=flops, special_ops=special, saves=tuple(saves))
 
 
+@backward("SwiGLU")
+def swiglu(node: Node, wants: Wants) -> Gradient:
+    """Of swish(a) * b: 8 and a product for a, as the Swish has; swish(a), 4, and a product for b."""
+    size = node.y.size
+    flops = size * ((8 + 1 if 0 in wants else 0) + (4 + 1 if 1 in wants else 0))
+    special = size * 2 * len(wants)
+    return Gradient(other_flops=flops, special_ops=special, saves=(node.x, node.required(1) if 0 in wants else None))
+
+
 @backward("Mod")
 def mod(node: Node, wants: Wants) -> Gradient:
     """To the dividend as it is; -dy * floor(a / b) for the divisor."""
