@@ -12,29 +12,65 @@ from neural_cost.analyzer.walk import NodeCost
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
-    """Nodes that run backward, with the inputs of each that need a gradient.
+class Turn:
+    """A node that runs backward, and the inputs that need a gradient.
 
-    A tensor needs one if it is a trained weight, or depends on one; it gets one if an output depends on it.
+    Attributes:
+        loop: of a node in the body of a loop, whose first run needs less, the node that runs the body.
+        first: this is that first run; else it is all later ones.
     """
 
-    nodes: Sequence[tuple[NodeCost, Wants]]
+    node: NodeCost
+    wants: Wants
+    loop: NodeCost | None = None
+    first: bool = False
 
 
 def find_flow(
-    nodes: Sequence[NodeCost], trained: Iterable[Tensor], outputs: Iterable[Tensor], links: list[Link]
-) -> Flow:
-    """Find where gradients pass; graph inputs need none."""
+    nodes: Sequence[NodeCost],
+    trained: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    links: Sequence[Link],
+    loops: Mapping[str, NodeCost],
+) -> list[Turn]:
+    """Where gradients pass; graph inputs need none.
+
+    A tensor needs a gradient if it is a trained weight, or depends on one; it gets one if an output depends on it. In
+    the first run of a body its state is what the loop was given, which may need none: `loops` are nodes of the main
+    graph by the body that they run.
+    """
     alive = [each for each in nodes if not each.constant and each.kind != "control_flow"]
-    needing = _forward(alive, trained, links)
-    reached = _backward(alive, needing, outputs, links)
+    later = _wants(alive, trained, outputs, links)
+    if not any(link.kind == "carried" for link in links):
+        return [Turn(each, wants) for each, wants in later]
+    first = dict(_wants(alive, trained, outputs, [link for link in links if link.kind != "carried"], links))
+    return [turn for each, wants in later for turn in _turns(each, wants, first.get(each), loops.get(each.graph))]
+
+
+def _turns(node: NodeCost, wants: Wants, first: Wants | None, loop: NodeCost | None) -> list[Turn]:
+    if loop is None or first == wants:
+        return [Turn(node, wants)]
+    later = Turn(node, wants, loop)
+    return [later] if first is None else [later, Turn(node, first, loop, first=True)]
+
+
+def _wants(
+    nodes: Sequence[NodeCost],
+    trained: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    links: Sequence[Link],
+    back: Sequence[Link] | None = None,
+) -> list[tuple[NodeCost, Wants]]:
+    """Inputs that need a gradient, of each node that runs backward; `back` are links that gradients come by."""
+    needing = _forward(nodes, trained, links)
+    reached = _backward(nodes, needing, outputs, links if back is None else back)
     found = []
-    for each in alive:
+    for each in nodes:
         if any(tensor in reached for tensor in each.node.outputs if tensor is not None):
             wants = frozenset(at for at, tensor in enumerate(each.node.inputs) if tensor in needing)
             if wants and passes(each.node.domain, each.node.op_type):
                 found.append((each, wants))
-    return Flow(found)
+    return found
 
 
 def is_real(tensor: Tensor) -> bool:
@@ -42,7 +78,7 @@ def is_real(tensor: Tensor) -> bool:
     return tensor.dtype is None or "float" in tensor.dtype or "complex" in tensor.dtype
 
 
-def _forward(nodes: Sequence[NodeCost], trained: Iterable[Tensor], links: list[Link]) -> set[Tensor]:
+def _forward(nodes: Sequence[NodeCost], trained: Iterable[Tensor], links: Sequence[Link]) -> set[Tensor]:
     """Tensors that depend on trained weights."""
     found: set[Tensor] = set()
     onward = _by(links, forward=True)
@@ -60,7 +96,7 @@ def _forward(nodes: Sequence[NodeCost], trained: Iterable[Tensor], links: list[L
 
 
 def _backward(
-    nodes: Sequence[NodeCost], needing: set[Tensor], outputs: Iterable[Tensor], links: list[Link]
+    nodes: Sequence[NodeCost], needing: set[Tensor], outputs: Iterable[Tensor], links: Sequence[Link]
 ) -> set[Tensor]:
     """Of the tensors that need a gradient those that an output depends on."""
     found: set[Tensor] = set()

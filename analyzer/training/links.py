@@ -31,6 +31,16 @@ def links(walk: Walk) -> list[Link]:
     return list(found)
 
 
+def loops(walk: Walk) -> dict[str, NodeCost]:
+    """Nodes of the main graph that run a body, by the path of the body."""
+    return {
+        f"{cost.graph}/{cost.node.name}/{body.name}": cost
+        for cost, bodies in walk.bodies
+        for body in bodies
+        if cost.graph == "main"
+    }
+
+
 def _of(cost: NodeCost, body: Body, views: Views) -> Iterator[Link]:
     node = cost.node
     inputs = [views.tensor(value) for value in body.graph.inputs]

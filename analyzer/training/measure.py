@@ -41,16 +41,14 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
         NeuralCostError: a pattern of frozen weights fits none.
     """
     found = subject(graph, options.freeze)
-    parts = backward_pass(found.flow, NUMBERS)
+    parts = backward_pass(found.flow, found.storage, NUMBERS)
     sizes = Sizes(found.storage, NUMBERS, options.widths.activation, graph.nodes)
     kept = saved(parts, sizes)
     plan = plan_of(found, parts, sizes, options)
     held = kept.total if plan.saved_bytes is None else plan.saved_bytes
     weights = _weights(found, options)
     input_macs, weight_macs = (total(parts, count) for count in (_input_macs, _weight_macs))
-    backward = (
-        FLOPS_PER_MAC * (input_macs + weight_macs) + total(parts, _other) + added_up(parts, NUMBERS, found.handed)
-    )
+    backward = FLOPS_PER_MAC * (input_macs + weight_macs) + total(parts, _other) + added_up(parts, NUMBERS, found.links)
     macs = graph.totals.macs + input_macs + weight_macs + plan.recomputed_macs
     flops = graph.totals.flops + backward + plan.recomputed_flops
     uncounted, unknown = _uncounted(parts), _unknown(parts, kept)
@@ -148,7 +146,7 @@ def _node(part: Part, saved_bytes: int) -> NodeTraining:
         node.domain,
         each.scope,
         each.graph,
-        each.repeats,
+        part.repeats,
         None if each.cost is None else each.cost.macs,
         part.input_macs if known else None,
         part.weight_macs if known else None,
@@ -174,10 +172,9 @@ def _notes(found: Subject, options: TrainingOptions) -> list[str]:
         notes.append(f"FLOPs of a step of {options.optimizer} are not known: step_flops is left out")
     if not found.weights.trained:
         notes.append("nothing is trained: no weight of real numbers is left")
-    if any(link.kind == "carried" for link in found.links) and found.flow.nodes:
-        notes.append(
-            "the state of a loop: its gradient is counted in the first run of the body too, which may need none"
-        )
+    inner = any(cost.graph != "main" for cost, _ in found.graph.walk.bodies)
+    if inner and any(link.kind == "carried" for link in found.links):
+        notes.append("a loop in a loop: the gradient of its state is counted in its first run too, which may need none")
     integers = [weight for weight in found.weights.frozen if "float" not in (weight.stored.dtype or "")]
     if integers:
         notes.append(f"{len(integers)} weights are integers, and are not trained")

@@ -73,12 +73,17 @@ def find_storage(
                 same[tensor] = source
             elif source is not None and each.node.op_type in PARTS:
                 whole[tensor] = source
-    for link in links:
-        if link.kind in ("carried", "slice"):
+    for link in links:  # "in" comes before "carried" of the same target
+        if link.kind in ("in", "slice") or not _leads_to(link.source, link.target, same):
             same[link.target] = link.source
-        elif link.kind == "in":
-            same.setdefault(link.target, link.source)
     return Storage(same, whole, times, frozenset(inputs))
+
+
+def _leads_to(tensor: Tensor, target: Tensor, same: Mapping[Tensor, Tensor]) -> bool:
+    """Whether a body hands on under other names what it was handed: it is one memory in all runs."""
+    while tensor in same and tensor is not target:
+        tensor = same[tensor]
+    return tensor is target
 
 
 def bytes_of(tensor: Tensor, activation: int | None) -> Dim:

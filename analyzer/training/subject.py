@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.parameters import parameters
 from neural_cost.analyzer.records import Totals
-from neural_cost.analyzer.training.flow import Flow, find_flow
-from neural_cost.analyzer.training.links import Link, links
+from neural_cost.analyzer.training.flow import Turn, find_flow
+from neural_cost.analyzer.training.links import Link, links, loops
 from neural_cost.analyzer.training.storage import Storage, find_storage
 from neural_cost.analyzer.training.trained import Trained, choose
 from neural_cost.analyzer.walk import NodeCost, Walk
@@ -40,14 +40,9 @@ class Subject:
 
     graph: Graph
     weights: Trained
-    flow: Flow
+    flow: Sequence[Turn]
     links: Sequence[Link]
     storage: Storage
-
-    @property
-    def handed(self) -> frozenset[Tensor]:
-        """What bodies are handed in each run."""
-        return frozenset(link.target for link in self.links if link.kind != "out")
 
 
 def subject(graph: Graph, freeze: Iterable[str]) -> Subject:
@@ -59,5 +54,5 @@ def subject(graph: Graph, freeze: Iterable[str]) -> Subject:
     nodes = graph.nodes
     weights = choose(nodes, parameters(nodes), freeze, graph.path)
     tied = links(graph.walk)
-    flow = find_flow(nodes, weights.tensors, graph.outputs, tied)
+    flow = find_flow(nodes, weights.tensors, graph.outputs, tied, loops(graph.walk))
     return Subject(graph, weights, flow, tied, find_storage(nodes, tied, graph.inputs, lambda node: node.repeats))

@@ -34,7 +34,7 @@ def formulas(found: Subject, options: TrainingOptions, weights: int, saved_bytes
 
 def _counts(found: Subject, options: TrainingOptions, looks: Looks) -> dict[str, Dim] | None:
     """The figures; None where one is not known."""
-    parts = backward_pass(found.flow, looks)
+    parts = backward_pass(found.flow, found.storage, looks)
     sizes = Sizes(found.storage, looks, options.widths.activation, found.graph.nodes)
     kept = saved(parts, sizes)
     if kept.unknown or not all(part.known for part in parts):

@@ -45,10 +45,12 @@ UNARY = {  # FLOPs and transcendentals of each element, and what is kept
     "Swish": (8, 2, "in0"), "Softmax": (4, 0, "out0"), "LogSoftmax": (4, 1, "out0"),
 }  # fmt: skip
 LAID_OUT = ["Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Optional", "OptionalGetElement", "Transpose",
-            "Concat", "Split", "Slice", "Trilu", "DepthToSpace", "SpaceToDepth", "ReverseSequence", "Col2Im"]  # fmt: skip
+            "Concat", "Split", "Slice", "Trilu", "DepthToSpace", "SpaceToDepth", "ReverseSequence",
+            "Col2Im"]  # fmt: skip
 
 ROWS = [
-    Row("MatMul", [(7, 2, 3), (3, 5)], [(7, 2, 5)], {0, 1}, {0: 7 * 2 * 5 * 3, 1: 7 * 2 * 5 * 3}, keeps=["in1", "in0"]),
+    Row("MatMul", [(7, 2, 3), (3, 5)], [(7, 2, 5)], {0, 1}, {0: 7 * 2 * 5 * 3, 1: 7 * 2 * 5 * 3},
+        keeps=["in1", "in0"]),
     Row("MatMul", [(7, 2, 3), (3, 5)], [(7, 2, 5)], {1}, {1: 7 * 2 * 5 * 3}, keeps=["in0"]),
     Row("MatMul", [(7, 2, 3), (3, 5)], [(7, 2, 5)], {0}, {0: 7 * 2 * 5 * 3}, keeps=["in1"]),
     Row("Gemm", [(2, 3), (3, 5), (5,)], [(2, 5)], {1, 2}, {1: 2 * 5 * 3}, other=2 * 5 - 5, keeps=["in0"]),
@@ -202,7 +204,7 @@ def test_every_rule_has_a_row():
 
 def test_functions_that_are_not_usual_are_unknown():
     made = node("RNN", [(5, 2, 3), (1, 4, 3), (1, 4, 4)], [(5, 1, 2, 4)], activations=["Relu"])
-    with pytest.raises(Unknown, match="relu|Relu"):
+    with pytest.raises(Unknown, match=r"Relu"):
         rule_of("", "RNN")(made, frozenset({1}))
 
 

@@ -96,9 +96,9 @@ def test_accumulation_is_more_passes_for_one_step(analyzed):
 
 
 def test_views_share_and_integers_are_kept_whole(analyzed):
-    text = f"""{HEAD} g (int64[n] ids) => (float[n, 4] y) <float[9, 4] table, float[2, 2, 4, 4] w, int64[2] s = {{-1, 4}}> {{
+    text = f"""{HEAD} g (int64[n] ids) => (float[n, 4] y) <float[9, 4] table, int64[2] s = {{-1, 4}}> {{
         e = Gather(table, ids)  r = Reshape(e, s)  t = Transpose<perm = [1, 0]>(r)  u = Transpose<perm = [1, 0]>(t)
-        m = Mul(u, e)  y = Relu(m) }}""".replace(", float[2, 2, 4, 4] w", "")
+        m = Mul(u, e)  y = Relu(m) }}"""
     found = analyzed(text, dims={"n": N}).training(precision="amp")
     # positions, one memory of rows under four names, and the Relu's output
     assert found.saved_bytes == 8 * N + 2 * N * 4 + 2 * N * 4
@@ -130,15 +130,39 @@ def test_an_operator_without_a_rule_is_listed(analyzed):
 
 
 def test_a_scan_runs_backward_in_each_step(analyzed):
-    text = f"""{HEAD} g (float[5, n, 4] xs, float[n, 4] first) => (float[n, 4] last, float[5, n, 4] all) <float[4, 4] w> {{
-        last, all = Scan <num_scan_inputs = 1, body = step (float[n, 4] h, float[n, 4] x) => (float[n, 4] after, float[n, 4] out)
-        {{ p = MatMul(h, w)  s = Add(p, x)  after = Tanh(s)  out = Identity(after) }}> (first, xs) }}"""
+    text = f"""{HEAD}
+    g (float[5, n, 4] xs, float[n, 4] first) => (float[n, 4] last, float[5, n, 4] all) <float[4, 4] w> {{
+        last, all = Scan <num_scan_inputs = 1,
+            body = step (float[n, 4] h, float[n, 4] x) => (float[n, 4] after, float[n, 4] out) {{
+                p = MatMul(h, w)  s = Add(p, x)  after = Tanh(s)  out = Identity(after) }}> (first, xs) }}"""
     found = analyzed(text, dims={"n": N}).training()
     assert found.complete, (found.uncounted, found.unknown)
     assert found.weight_macs == 5 * N * 16
-    assert found.input_macs == 5 * N * 16
+    assert found.input_macs == 4 * N * 16  # the first state needs none
+    # 3 FLOPs for each tanh; 4 sums of the weight's gradients, and 4 of a state's: as an output, and from the next step
+    assert found.backward_flops == 2 * 9 * N * 16 + 3 * 5 * N * 4 + 4 * 16 + 4 * N * 4
+    assert [node.repeats for node in found.nodes if node.op_type == "MatMul"] == [4, 1]
     assert found.saved_bytes == 4 * 5 * N * 4  # the state after each step is that before the next one
-    assert any("loop" in note for note in found.notes)
+
+
+def test_a_loop_that_hands_a_weight_on_keeps_it_once(analyzed):
+    text = f"""{HEAD} g (float[n, 4] first) => (float[n, 4] last) <float[4, 4] w, int64 five = {{5}}, bool on = {{1}}> {{
+        last, same = Loop <body = step (int64 i, bool c, float[n, 4] h, float[4, 4] v) => (bool d, float[n, 4] k,
+            float[4, 4] u) {{ d = Identity(c)  k = MatMul(h, v)  u = Identity(v) }}> (five, on, first, w) }}"""
+    found = analyzed(text, dims={"n": N}).training()
+    assert found.complete, (found.uncounted, found.unknown)
+    assert (found.weight_macs, found.input_macs) == (5 * N * 16, 4 * N * 16)
+    assert found.saved_bytes == 4 * 5 * N * 4
+
+
+def test_branches_run_backward_as_they_run(analyzed):
+    text = f"""{HEAD} g (bool c, float[n, 3] x) => (float[n, 4] y) <float[3, 4] w1, float[3, 4] w2> {{
+        y = If <then_branch = t () => (float[n, 4] a) {{ a = MatMul(x, w1) }},
+            else_branch = e () => (float[n, 4] b) {{ p = MatMul(x, w2)  b = Relu(p) }}> (c) }}"""
+    found = analyzed(text, dims={"n": N}).training()
+    assert found.complete
+    assert found.weight_macs == N * 12  # the dearer branch counts, which has the Relu
+    assert found.saved_bytes == 4 * N * (3 + 4)
 
 
 @pytest.mark.parametrize("checkpoint", ["none", "block", "sqrt"])
@@ -153,7 +177,8 @@ def test_checkpoints_keep_less_and_compute_more(checkpoint):
 
 def test_a_block_keeps_what_it_reads(analyzed):
     layers = "  ".join(
-        f'["{i}/up"] a{i} = MatMul(x{i}, u{i})  ["{i}/act"] b{i} = Relu(a{i})  ["{i}/down"] x{i + 1} = MatMul(b{i}, d{i})'
+        f'["{i}/up"] a{i} = MatMul(x{i}, u{i})  ["{i}/act"] b{i} = Relu(a{i})  '
+        f'["{i}/down"] x{i + 1} = MatMul(b{i}, d{i})'
         for i in range(3)
     )
     weights = ", ".join(f"float[4, 16] u{i}, float[16, 4] d{i}" for i in range(3))
