@@ -6,6 +6,7 @@ NeuralCostError
 ├── ExportError         a framework's model could not be turned into ONNX
 │   └── ParityError     the file that was exported does not compute what the model does
 ├── BackendError        an extra is missing, or a provider is not available
+├── OptionError         an option that does not exist, or names what the model lacks
 ├── DeviceError         no such device in the table, or a device without the figure asked for
 └── BudgetExceeded      a model costs more than it may
 
@@ -33,6 +34,12 @@ class ModelError(NeuralCostError):
 
 class DimensionError(NeuralCostError):
     """A dimension was named that the model lacks, or given a value that does not fit."""
+
+    exit_code = 2
+
+
+class OptionError(NeuralCostError):
+    """An option has a value that does not exist, or that the model has nothing for."""
 
     exit_code = 2
 

@@ -99,7 +99,9 @@ class Opened:
 
         ends = self.ends
         with paused_gc():
-            graph = Graph(path, self.walk, self.nodes, ends.inputs, ends.outputs, totals, self.names, self.sizes)
+            graph = Graph(
+                path, self.walk, self.nodes, ends.inputs, ends.outputs, totals, self.names, self.sizes, self.device
+            )
             return measure_training(graph, options)
 
     def per(self, dims: Sequence[str | None], times: int) -> dict[str, Formula]:

@@ -85,7 +85,7 @@ class Report(Record):
         """What training costs: `report.training(optimizer="adamw", precision="amp", freeze=["embed*"])`.
 
         Raises:
-            NeuralCostError: an option that does not exist, or a pattern of frozen weights that fits none.
+            OptionError: an option that does not exist, or a pattern of frozen weights that fits none.
         """
         from neural_cost.analyzer.training.options import TrainingOptions
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
 from neural_cost.analyzer.tables.figures import UNKNOWN, count, size
+from neural_cost.analyzer.tables.memory import fitting
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.training.record import NodeTraining, TrainingCost
@@ -18,7 +19,7 @@ def training(
     found: TrainingCost, top: int | None = None, *, quiet: bool = False, symbolic: bool = False
 ) -> list[Block]:
     """All that a table shows of a training run."""
-    parts: list[Block] = [Paragraph(""), _work(found), Paragraph(""), _memory(found)]
+    parts: list[Block] = [Paragraph(""), _work(found), Paragraph(""), _memory(found), *fitting(found.fits)]
     if not quiet:
         parts += [_nodes(found, top or SHOWN), *_checkpoints(found)]
     if symbolic:

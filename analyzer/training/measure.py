@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from neural_cost.analyzer.cost import FLOPS_PER_MAC, Dim
+from neural_cost.analyzer.expressions import Formula
+from neural_cost.analyzer.memory.fits import Fits, fits
 from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.training.checkpoint import plan_of, trades
 from neural_cost.analyzer.training.optimizer import WORK, Parameter, state_bytes
@@ -38,7 +40,7 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
     """Find what training costs.
 
     Raises:
-        NeuralCostError: a pattern of frozen weights fits none.
+        OptionError: a pattern of frozen weights fits none.
     """
     found = subject(graph, options.freeze)
     parts = backward_pass(found.flow, found.storage, NUMBERS)
@@ -53,6 +55,7 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
     flops = graph.totals.flops + backward + plan.recomputed_flops
     uncounted, unknown = _uncounted(parts), _unknown(parts, kept)
     elements = sum(weight.elements for weight in found.weights.trained)
+    made = formulas(found, options, weights.total, kept.total)
     return TrainingCost(
         options,
         not uncounted and not unknown and graph.totals.complete,
@@ -81,8 +84,16 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
         uncounted,
         unknown,
         [*plan.notes, *_notes(found, options)],
-        formulas(found, options, weights.total, kept.total),
+        made,
+        _fits(graph, weights.total, held, made if plan.saved_bytes is None else {}, complete=not unknown),
     )
+
+
+def _fits(graph: Graph, weights: int, held: int, made: Mapping[str, Formula], *, complete: bool) -> Fits | None:
+    """Whether it goes into the device's memory; with checkpoints no formula tells the largest batch."""
+    if graph.device is None:
+        return None
+    return fits(graph.device, weights, held if complete else None, made.get("saved_bytes"), graph.sizes)
 
 
 def _input_macs(part: Part) -> Dim:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from neural_cost.analyzer.errors import NeuralCostError
+from neural_cost.analyzer.errors import OptionError
 
 
 class Optimizer(StrEnum):
@@ -76,7 +76,7 @@ class TrainingOptions:
         accumulate: passes whose gradients are added up before a step.
 
     Raises:
-        NeuralCostError: an option that does not exist.
+        OptionError: an option that does not exist.
     """
 
     optimizer: Optimizer | str = Optimizer.ADAMW
@@ -90,7 +90,7 @@ class TrainingOptions:
             object.__setattr__(self, name, _member(name, kind, getattr(self, name)))
         object.__setattr__(self, "freeze", (self.freeze,) if isinstance(self.freeze, str) else tuple(self.freeze))
         if isinstance(self.accumulate, bool) or not isinstance(self.accumulate, int) or self.accumulate < 1:
-            raise NeuralCostError(f"accumulate cannot be {self.accumulate!r}: it is a whole number from 1 up.")
+            raise OptionError(f"accumulate cannot be {self.accumulate!r}: it is a whole number from 1 up.")
 
     @property
     def widths(self) -> Widths:
@@ -107,4 +107,4 @@ def _member(name: str, kind: type[StrEnum], value: str) -> StrEnum:
     try:
         return kind(value)
     except ValueError:
-        raise NeuralCostError(f"{name} cannot be {value!r}: it is one of {', '.join(kind)}.") from None
+        raise OptionError(f"{name} cannot be {value!r}: it is one of {', '.join(kind)}.") from None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.expressions import Formula
+from neural_cost.analyzer.memory.fits import Fits
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.training.options import TrainingOptions
 
@@ -95,6 +96,7 @@ class TrainingCost(Record):
         memory_bytes: weights, their copy, gradients, the optimizer's state and saved activations. What kernels need for
             themselves, and gradients of activations on their way, are not in it.
         checkpoints: what checkpointing in so many segments would come to.
+        fits: whether that goes into the memory of the report's device, and the largest batch that does; None without one.
         formulas: figures in open dimensions; empty where none is open or the graph has no formula.
     """
 
@@ -126,6 +128,7 @@ class TrainingCost(Record):
     unknown: Sequence[Mapping[str, Any]]
     notes: Sequence[str]
     formulas: Mapping[str, Formula]
+    fits: Fits | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; formulas as text."""
@@ -141,6 +144,7 @@ class TrainingCost(Record):
                 "options": self.options.to_dict(),
                 "convention": self.convention.to_dict(),
                 "formulas": texts,
+                "fits": None if self.fits is None else self.fits.to_dict(),
             }
         )
 

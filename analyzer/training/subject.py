@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.parameters import parameters
 from neural_cost.analyzer.records import Totals
@@ -32,6 +33,7 @@ class Graph:
     totals: Totals
     names: Sequence[str]
     sizes: Mapping[str, int]
+    device: Device | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def subject(graph: Graph, freeze: Iterable[str]) -> Subject:
     """Find what is trained, and where gradients pass.
 
     Raises:
-        NeuralCostError: a pattern fits no weight.
+        OptionError: a pattern fits no weight.
     """
     nodes = graph.nodes
     weights = choose(nodes, parameters(nodes), freeze, graph.path)

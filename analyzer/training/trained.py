@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from neural_cost.analyzer.errors import NeuralCostError
+from neural_cost.analyzer.errors import OptionError
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.parameters import Weight, distinct
 from neural_cost.analyzer.training.flow import is_real
@@ -27,13 +27,13 @@ def choose(nodes: Sequence[NodeCost], weights: Mapping[str, Weight], freeze: Ite
     """Split weights by patterns of the names that they, or what they are made of at load time, have in the file.
 
     Raises:
-        NeuralCostError: a pattern fits no weight.
+        OptionError: a pattern fits no weight.
     """
     names = {name: {name, weight.stored.name, *_origins(nodes, name)} for name, weight in weights.items()}
     for pattern in freeze:
         if not any(fnmatchcase(each, pattern) for known in names.values() for each in known):
             some = ", ".join(f'"{weight.stored.name}"' for weight in distinct(weights.values())[:SHOWN])
-            raise NeuralCostError(
+            raise OptionError(
                 f'{path}: no weight fits freeze "{pattern}"; names are such as {some or "none: it has none"}.'
             )
     fixed = {

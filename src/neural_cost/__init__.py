@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.errors import ExportError as ExportError
     from neural_cost.analyzer.errors import ModelError as ModelError
     from neural_cost.analyzer.errors import NeuralCostError as NeuralCostError
+    from neural_cost.analyzer.errors import OptionError as OptionError
     from neural_cost.analyzer.errors import ParityError as ParityError
     from neural_cost.analyzer.report import Report as Report
     from neural_cost.analyzer.rules.registry import cost as register  # noqa: F401 - under its public name
@@ -46,6 +47,7 @@ _HOMES = {
         "NeuralCostError",
         "ModelError",
         "DimensionError",
+        "OptionError",
         "ExportError",
         "ParityError",
         "BackendError",

@@ -11,7 +11,7 @@ import onnx.parser
 import pytest
 
 import neural_cost
-from neural_cost import NeuralCostError, TrainingOptions
+from neural_cost import OptionError, TrainingOptions
 from neural_cost.analyzer.training.record import NodeTraining
 from tests.layout import ROOT
 
@@ -225,7 +225,7 @@ def test_records_are_plain_data_and_tables(analyzed):
      ({"accumulate": 0}, "accumulate"), ({"freeze": ["nothing*"]}, 'freeze "nothing\\*".*"w1"')],
 )  # fmt: skip
 def test_mistakes_are_told(analyzed, options, message):
-    with pytest.raises(NeuralCostError, match=message):
+    with pytest.raises(OptionError, match=message):
         analyzed(MLP, dims={"n": N}).training(**options)
 
 
