@@ -96,7 +96,7 @@ class TrainingCost(Record):
         memory_bytes: weights, their copy, gradients, the optimizer's state and saved activations. What kernels need for
             themselves, and gradients of activations on their way, are not in it.
         checkpoints: what checkpointing in so many segments would come to.
-        fits: whether that goes into the memory of the report's device, and the largest batch that does; None without one.
+        fits: whether that goes into the memory of the report's device, and the largest batch that does.
         formulas: figures in open dimensions; empty where none is open or the graph has no formula.
     """
 

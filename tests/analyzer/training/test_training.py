@@ -146,7 +146,8 @@ def test_a_scan_runs_backward_in_each_step(analyzed):
 
 
 def test_a_loop_that_hands_a_weight_on_keeps_it_once(analyzed):
-    text = f"""{HEAD} g (float[n, 4] first) => (float[n, 4] last) <float[4, 4] w, int64 five = {{5}}, bool on = {{1}}> {{
+    text = f"""{HEAD}
+    g (float[n, 4] first) => (float[n, 4] last) <float[4, 4] w, int64 five = {{5}}, bool on = {{1}}> {{
         last, same = Loop <body = step (int64 i, bool c, float[n, 4] h, float[4, 4] v) => (bool d, float[n, 4] k,
             float[4, 4] u) {{ d = Identity(c)  k = MatMul(h, v)  u = Identity(v) }}> (five, on, first, w) }}"""
     found = analyzed(text, dims={"n": N}).training()
