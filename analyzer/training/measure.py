@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, TypeAlias
 
 from neural_cost.analyzer.cost import FLOPS_PER_MAC, Dim
 from neural_cost.analyzer.expressions import Formula
@@ -19,6 +20,8 @@ from neural_cost.analyzer.training.record import Convention, NodeTraining, Train
 from neural_cost.analyzer.training.saved import Saved, Sizes, forward_bytes, saved
 from neural_cost.analyzer.training.subject import Graph, Subject, subject
 from neural_cost.analyzer.training.symbolic import formulas
+
+Made: TypeAlias = Callable[[], Mapping[str, Formula]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
     flops = graph.totals.flops + backward + plan.recomputed_flops
     uncounted, unknown = _uncounted(parts), _unknown(parts, kept)
     elements = sum(weight.elements for weight in found.weights.trained)
-    made = formulas(found, options, weights.total, kept.total)
+    made = cache(lambda: formulas(found, options, weights.total, kept.total))
     return TrainingCost(
         options,
         not uncounted and not unknown and graph.totals.complete,
@@ -84,16 +87,17 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
         uncounted,
         unknown,
         [*plan.notes, *_notes(found, options)],
+        _fits(graph, weights.total, held, made if plan.saved_bytes is None else dict, complete=not unknown),
         made,
-        _fits(graph, weights.total, held, made if plan.saved_bytes is None else {}, complete=not unknown),
     )
 
 
-def _fits(graph: Graph, weights: int, held: int, made: Mapping[str, Formula], *, complete: bool) -> Fits | None:
+def _fits(graph: Graph, weights: int, held: int, made: Made, *, complete: bool) -> Fits | None:
     """Whether it goes into the device's memory; with checkpoints no formula tells the largest batch."""
     if graph.device is None:
         return None
-    return fits(graph.device, weights, held if complete else None, made.get("saved_bytes"), graph.sizes)
+    formula = None if graph.device.memory_bytes is None else made().get("saved_bytes")
+    return fits(graph.device, weights, held if complete else None, formula, graph.sizes)
 
 
 def _input_macs(part: Part) -> Dim:

@@ -126,10 +126,18 @@ def _saved(node: Node, gradient: Gradient) -> Sequence[Tensor]:
 
 def total(parts: Iterable[Part], count: Callable[[Part], Dim]) -> Dim:
     """A count over all executions that are known."""
+    known = [part for part in parts if part.gradient is not None and part.repeats is not None]
+    return alike(count(part) * (part.repeats or 0) for part in known)
+
+
+def alike(terms: Iterable[Dim]) -> Dim:
+    """Add up; equal terms at once, since expressions take their time."""
+    counts: dict[Dim, int] = {}
+    for term in terms:
+        counts[term] = counts.get(term, 0) + 1
     found: Dim = 0
-    for part in parts:
-        if part.gradient is not None and part.repeats is not None:
-            found = found + count(part) * part.repeats
+    for term, times in counts.items():
+        found = found + term * times
     return found
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.expressions import Formula
@@ -97,7 +97,7 @@ class TrainingCost(Record):
             themselves, and gradients of activations on their way, are not in it.
         checkpoints: what checkpointing in so many segments would come to.
         fits: whether that goes into the memory of the report's device, and the largest batch that does.
-        formulas: figures in open dimensions; empty where none is open or the graph has no formula.
+        made: finds the formulas.
     """
 
     options: TrainingOptions
@@ -127,12 +127,17 @@ class TrainingCost(Record):
     uncounted: Sequence[Mapping[str, Any]]
     unknown: Sequence[Mapping[str, Any]]
     notes: Sequence[str]
-    formulas: Mapping[str, Formula]
-    fits: Fits | None = None
+    fits: Fits | None
+    made: Callable[[], Mapping[str, Formula]] = field(repr=False, compare=False)
+
+    @property
+    def formulas(self) -> Mapping[str, Formula]:
+        """Figures in open dimensions; empty where none is open, or the graph has no formula."""
+        return self.made()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; formulas as text."""
-        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "made"}
         lists = {name: [each.to_dict() for each in found[name]] for name in ("checkpoints", "nodes")}
         texts = {name: str(formula) for name, formula in self.formulas.items()}
         plain = {name: list(found[name]) for name in ("uncounted", "unknown", "notes")}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from neural_cost.analyzer.cost import Dim
 from neural_cost.analyzer.node import Tensor, Unknown
-from neural_cost.analyzer.training.passes import Looks, Part
+from neural_cost.analyzer.training.passes import Looks, Part, alike
 from neural_cost.analyzer.training.storage import Storage, bytes_of, kept_bytes
 from neural_cost.analyzer.walk import NodeCost
 
@@ -53,9 +53,10 @@ def saved(parts: Sequence[Part], sizes: Sizes) -> Saved:
     """What these nodes need kept, each memory once."""
     found = Saved()
     first: dict[Tensor, int] = {}
+    terms = []
     for at, part in enumerate(parts):
         found.by_node[at] = sizes.beside(part)
-        found.total = found.total + found.by_node[at]
+        terms.append(found.by_node[at])
         for tensor in part.saves:
             first.setdefault(sizes.storage.root(tensor), at)
     for root in sizes.storage.distinct(first):
@@ -64,10 +65,11 @@ def saved(parts: Sequence[Part], sizes: Sizes) -> Saved:
         except Unknown as unknown:
             found.unknown[root.name] = unknown.why
             continue
-        found.total = found.total + size
+        terms.append(size)
         found.by_node[first[root]] = found.by_node[first[root]] + size
         if root in sizes.storage.inputs:
             found.inputs = found.inputs + size
+    found.total = alike(terms)
     return found
 
 

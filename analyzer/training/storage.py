@@ -31,14 +31,18 @@ class Storage:
     whole: Mapping[Tensor, Tensor]
     repeats: Mapping[Tensor, Dim | None]
     inputs: frozenset[Tensor] = field(default_factory=frozenset)
+    roots: dict[Tensor, Tensor] = field(default_factory=dict, repr=False)
 
     def root(self, tensor: Tensor) -> Tensor:
         """The tensor in whose memory one lies."""
-        seen = set()
-        while tensor in self.same and tensor not in seen:
-            seen.add(tensor)
-            tensor = self.same[tensor]
-        return tensor
+        found = self.roots.get(tensor)
+        if found is None:
+            found, seen = tensor, set()
+            while found in self.same and found not in seen:
+                seen.add(found)
+                found = self.same[found]
+            self.roots[tensor] = found
+        return found
 
     def distinct(self, tensors: Iterable[Tensor]) -> list[Tensor]:
         """The memories of tensors that are kept, weights left out; a part of one that is kept needs none of its own."""

@@ -29,7 +29,8 @@ def choose(nodes: Sequence[NodeCost], weights: Mapping[str, Weight], freeze: Ite
     Raises:
         OptionError: a pattern fits no weight.
     """
-    names = {name: {name, weight.stored.name, *_origins(nodes, name)} for name, weight in weights.items()}
+    made = _makers(nodes)
+    names = {name: {name, weight.stored.name, *_origins(made, name)} for name, weight in weights.items()}
     for pattern in freeze:
         if not any(fnmatchcase(each, pattern) for known in names.values() for each in known):
             some = ", ".join(f'"{weight.stored.name}"' for weight in distinct(weights.values())[:SHOWN])
@@ -52,9 +53,8 @@ def _tensors(nodes: Iterable[NodeCost], names: Iterable[str]) -> list[Tensor]:
     return list(dict.fromkeys(tensor for tensor in read if tensor and tensor.constant and tensor.name in wanted))
 
 
-def _origins(nodes: Iterable[NodeCost], name: str) -> set[str]:
+def _origins(made: Mapping[str, Sequence[str]], name: str) -> set[str]:
     """Names of the constants that one was made of at load time."""
-    made = _makers(nodes)
     found: set[str] = set()
     waiting = [name]
     while waiting:
