@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from neural_cost.analyzer.collector import paused_gc
@@ -89,7 +89,8 @@ class Report(Record):
         """
         from neural_cost.analyzer.training.options import TrainingOptions
 
-        return self.opened.training(options or TrainingOptions(**named), self.model.path, self.totals)
+        run = replace(options or TrainingOptions(), **named)
+        return self.opened.training(run, self.model.path, self.totals)
 
     def best_order(self) -> Best:
         """An order of the nodes in which less is alive at once: a heuristic, never worse than the file's order."""

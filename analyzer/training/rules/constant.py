@@ -15,5 +15,5 @@ no_gradient("OneHot", "EyeLike", "Range", "ConstantOfShape", "Constant")  # made
 no_gradient("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial")
 no_gradient("Shape", "Size", "ArgMax", "ArgMin", "NonZero", "NonMaxSuppression", "IsNaN", "IsInf")
 no_gradient("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Not")
-no_gradient("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "OptionalHasElement")
+no_gradient("BitCast", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "OptionalHasElement")
 no_gradient("BlackmanWindow", "HannWindow", "HammingWindow", "MelWeightMatrix", "TfIdfVectorizer", "SequenceLength")

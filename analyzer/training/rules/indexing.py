@@ -55,6 +55,14 @@ def cumulate(node: Node, wants: Wants) -> Gradient:
     return Gradient(other_flops=node.x.size)
 
 
+@backward("CumProd")
+def cumulated_product(node: Node, wants: Wants) -> Gradient:
+    """The sums of dy * y from the other end, by x: multiply, add, divide."""
+    del wants
+    size = node.x.size
+    return Gradient(other_flops=3 * size, special_ops=size, saves=(node.x, node.y))
+
+
 @backward("GridSample")
 def grid_sample(node: Node, wants: Wants) -> Gradient:
     """The corners of each sample: for the image a multiply and an add each, for the grid as much in each axis."""

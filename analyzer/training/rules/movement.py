@@ -9,6 +9,7 @@ from neural_cost.analyzer.training.registry import Gradient, Wants, backward
 
 @backward("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Optional", "OptionalGetElement")
 @backward("Transpose", "Concat", "Split", "Slice", "Trilu", "DepthToSpace", "SpaceToDepth", "ReverseSequence")
+@backward("SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SplitToSequence", "ConcatFromSequence")
 @backward("Trilu", "ExpandDims", domain="com.microsoft")
 def laid_out(node: Node, wants: Wants) -> Gradient:
     """No arithmetic: what was taken apart is put together, and the other way round."""

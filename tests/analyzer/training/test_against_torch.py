@@ -8,7 +8,7 @@ import neural_cost
 from neural_cost.models import zoo
 from tests import transformer_models
 from tests.analyzer.training.resnet import export, resnet18
-from tests.analyzer.training.torch_runs import backward_macs, saved_bytes
+from tests.analyzer.training.torch_runs import backward_macs, saved_bytes, saved_tensors
 from tests.layout import ROOT
 
 torch = pytest.importorskip("torch")
@@ -101,3 +101,35 @@ def test_transformers_keep_what_torch_keeps(transformer):
     found = neural_cost.analyze(transformer.file, dims=transformer.dims).training()
     theirs = saved_bytes(transformer.module, lambda: transformer.module(**transformer.inputs))
     assert found.saved_bytes - MORE_IN_FILE[transformer.name] == theirs
+
+
+def test_formulas_in_batch_and_steps_give_what_an_analysis_gives(transformer):
+    formulas = neural_cost.analyze(transformer.file).training().formulas
+    assert set(formulas) == {"backward_macs", "input_macs", "weight_macs", "saved_bytes", "memory_bytes"}
+    for sizes in ({"batch": 1, "steps": 2}, {"batch": 5, "steps": 11}, {"batch": 2, "steps": 30}):
+        dims = {name: sizes[name] for name in transformer.dims}
+        bound = neural_cost.analyze(transformer.file, dims=dims).training()
+        assert {name: formula(sizes) for name, formula in formulas.items()} == {
+            name: getattr(bound, name) for name in formulas
+        }
+
+
+def _is_copy(tensor, module):
+    """A weight in 16 bits, which autocast keeps as well: it is none of the activations."""
+    shapes = {shape for each in module.parameters() for shape in (each.shape, each.shape[::-1])}
+    return tensor.dtype == torch.bfloat16 and tensor.shape in shapes
+
+
+@pytest.mark.parametrize("name", ["dnn", "cnn"])
+def test_families_keep_what_autocast_keeps(name):
+    module, (example,) = zoo.family(name)
+    batch = example[:1].expand(BATCH, *example.shape[1:]).contiguous()
+
+    def run():
+        with torch.autocast("cpu", torch.bfloat16):
+            return module(batch)
+
+    kept = [tensor for tensor in saved_tensors(module, run) if not _is_copy(tensor, module)]
+    found = neural_cost.analyze(ROOT / "models" / f"{name}.onnx", dims={"batch": BATCH}).training(precision="amp")
+    folded = MORE_IN_TORCH[name] // 2  # what the CNN's normalization keeps, in 16 bits
+    assert found.saved_bytes + folded == sum(tensor.untyped_storage().nbytes() for tensor in kept)

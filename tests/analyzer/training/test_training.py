@@ -12,6 +12,7 @@ import pytest
 
 import neural_cost
 from neural_cost import OptionError, TrainingOptions
+from neural_cost.analyzer.training import registry
 from neural_cost.analyzer.training.record import NodeTraining
 from tests.layout import ROOT
 
@@ -228,6 +229,39 @@ def test_records_are_plain_data_and_tables(analyzed):
 def test_mistakes_are_told(analyzed, options, message):
     with pytest.raises(OptionError, match=message):
         analyzed(MLP, dims={"n": N}).training(**options)
+
+
+def test_options_can_be_given_whole_and_changed(analyzed):
+    report = analyzed(MLP, dims={"n": N})
+    options = TrainingOptions(optimizer="sgd", freeze=["w1"])
+    assert report.training(options).parameters == 8
+    assert report.training(options, freeze=[]).parameters == P
+    assert report.training(options, freeze=[]).optimizer_bytes == 0
+
+
+def test_a_rule_of_your_own_is_used(analyzed, monkeypatch):
+    monkeypatch.setattr(registry, "_rules", registry.registered())
+
+    @neural_cost.register_backward("Mystery", domain="acme")
+    def mystery(node, wants):
+        return registry.Gradient(macs={0: 7 * node.x.size}, saves=(node.y,))
+
+    text = f"""{HEAD} g (float[n, 3] x) => (float[n, 4] b) <float[3, 4] w1> {{
+        a = MatMul(x, w1)  b = acme.Mystery(a) }}"""
+    found = analyzed(text, dims={"n": N}).training()
+    assert found.uncounted == []
+    assert (found.input_macs, found.saved_bytes) == (7 * N * 4, 4 * N * (3 + 4))
+    assert not found.complete  # what it costs forward is not known
+
+
+@pytest.mark.parametrize("given", [None, 7])
+def test_a_rule_that_gives_no_gradient_is_told(analyzed, monkeypatch, given):
+    monkeypatch.setattr(registry, "_rules", registry.registered())
+    neural_cost.register_backward("Mystery", domain="acme")(lambda node, wants: given)
+    text = f"""{HEAD} g (float[n, 3] x) => (float[n, 4] b) <float[3, 4] w1> {{
+        a = MatMul(x, w1)  b = acme.Mystery(a) }}"""
+    found = analyzed(text, dims={"n": N}).training()
+    assert any("where a Gradient is wanted" in each["why"] for each in found.unknown)
 
 
 def test_a_report_has_it_on_demand(analyzed):
