@@ -54,7 +54,7 @@ def fits(
         why = (
             "no open dimension is the batch, so the largest is not told"
             if dim is None
-            else "what activations need has no formula"
+            else "what activations need has no formula, so the largest is not told"
         )
         return Fits(device.name, memory, needed, needed <= memory, None, None, why)
     largest = _largest(lambda size: weight_bytes + formula({**sizes, dim: size}) <= memory)

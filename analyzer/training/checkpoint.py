@@ -65,6 +65,15 @@ def plan_of(found: Subject, parts: Sequence[Part], sizes: Sizes, options: Traini
     return Plan(trade.saved_bytes, trade.recomputed_macs, trade.recomputed_flops)
 
 
+def block_sums(found: Subject, parts: Sequence[Part], sizes: Sizes) -> list[Dim]:
+    """Bytes held while each block runs backward: which blocks there are does not depend on sizes.
+
+    Raises:
+        Unknown: a size is not known.
+    """
+    return list(_held(_with_parts(_blocks(_running(found)), parts), sizes))
+
+
 def trades(found: Subject, parts: Sequence[Part], sizes: Sizes) -> list[Trade]:
     """What more and more segments come to, each of about as many bytes."""
     nodes = _running(found)

@@ -58,7 +58,7 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
     flops = graph.totals.flops + backward + plan.recomputed_flops
     uncounted, unknown = _uncounted(parts), _unknown(parts, kept)
     elements = sum(weight.elements for weight in found.weights.trained)
-    made = cache(lambda: formulas(found, options, weights.total, kept.total))
+    made = cache(lambda: formulas(found, options, weights.total, held))
     return TrainingCost(
         options,
         not uncounted and not unknown and graph.totals.complete,
@@ -87,13 +87,13 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
         uncounted,
         unknown,
         [*plan.notes, *_notes(found, options)],
-        _fits(graph, weights.total, held, made if plan.saved_bytes is None else dict, complete=not unknown),
+        _fits(graph, weights.total, held, made, complete=not unknown),
         made,
     )
 
 
 def _fits(graph: Graph, weights: int, held: int, made: Made, *, complete: bool) -> Fits | None:
-    """Whether it goes into the device's memory; with checkpoints no formula tells the largest batch."""
+    """Whether it goes into the device's memory."""
     if graph.device is None:
         return None
     formula = None if graph.device.memory_bytes is None else made().get("saved_bytes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from neural_cost.analyzer.cost import Dim
@@ -24,12 +24,11 @@ class Storage:
         same: the tensor that another one is under another name; of what a body is handed in each run, the result of
             the run before.
         whole: the tensor that another one is a part of.
-        repeats: how often a tensor is made in one run of the model.
+        inputs: of the graph.
     """
 
     same: Mapping[Tensor, Tensor]
     whole: Mapping[Tensor, Tensor]
-    repeats: Mapping[Tensor, Dim | None]
     inputs: frozenset[Tensor] = field(default_factory=frozenset)
     roots: dict[Tensor, Tensor] = field(default_factory=dict, repr=False)
 
@@ -57,30 +56,19 @@ class Storage:
         return False
 
 
-def find_storage(
-    nodes: Sequence[NodeCost],
-    links: Iterable[Link],
-    inputs: Iterable[Tensor],
-    repeats: Callable[[NodeCost], Dim | None],
-) -> Storage:
+def find_storage(nodes: Sequence[NodeCost], links: Iterable[Link], inputs: Iterable[Tensor]) -> Storage:
     """Read the memories of a model."""
     same: dict[Tensor, Tensor] = {}
     whole: dict[Tensor, Tensor] = {}
-    times: dict[Tensor, Dim | None] = {}
-    for each in nodes:
-        source = each.node.input(0)
-        for tensor in each.node.outputs:
-            if tensor is None:
-                continue
-            times[tensor] = repeats(each)
-            if source is not None and each.node.op_type in SAME:
-                same[tensor] = source
-            elif source is not None and each.node.op_type in PARTS:
-                whole[tensor] = source
+    for node in (each.node for each in nodes):
+        found = same if node.op_type in SAME else whole if node.op_type in PARTS else None
+        source = node.input(0)
+        if found is not None and source is not None:
+            found.update((tensor, source) for tensor in node.outputs if tensor is not None)
     for link in links:  # "in" comes before "carried" of the same target
         if link.kind in ("in", "slice") or not _leads_to(link.source, link.target, same):
             same[link.target] = link.source
-    return Storage(same, whole, times, frozenset(inputs))
+    return Storage(same, whole, frozenset(inputs))
 
 
 def _leads_to(tensor: Tensor, target: Tensor, same: Mapping[Tensor, Tensor]) -> bool:

@@ -57,4 +57,4 @@ def subject(graph: Graph, freeze: Iterable[str]) -> Subject:
     weights = choose(nodes, parameters(nodes), freeze, graph.path)
     tied = links(graph.walk)
     flow = find_flow(nodes, weights.tensors, graph.outputs, tied, loops(graph.walk))
-    return Subject(graph, weights, flow, tied, find_storage(nodes, tied, graph.inputs, lambda node: node.repeats))
+    return Subject(graph, weights, flow, tied, find_storage(nodes, tied, graph.inputs))

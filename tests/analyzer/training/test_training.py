@@ -177,6 +177,18 @@ def test_checkpoints_keep_less_and_compute_more(checkpoint):
     assert found.step_macs == plain.step_macs + found.recomputed_macs
 
 
+@pytest.mark.parametrize("checkpoint", ["block", "sqrt"])
+def test_formulas_with_checkpoints_are_those_of_the_figures(checkpoint):
+    file = ROOT / "models" / "transformer.onnx"
+    formulas = neural_cost.analyze(file).training(checkpoint=checkpoint).formulas
+    assert ("saved_bytes" in formulas) == (checkpoint == "block")
+    for batch in (1, 3, 16):
+        bound = neural_cost.analyze(file, dims={"batch": batch}).training(checkpoint=checkpoint)
+        assert {name: formula({"batch": batch}) for name, formula in formulas.items()} == {
+            name: getattr(bound, name) for name in formulas
+        }
+
+
 def test_a_block_keeps_what_it_reads(analyzed):
     layers = "  ".join(
         f'["{i}/up"] a{i} = MatMul(x{i}, u{i})  ["{i}/act"] b{i} = Relu(a{i})  '
