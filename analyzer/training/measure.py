@@ -20,6 +20,7 @@ from neural_cost.analyzer.training.record import Convention, NodeTraining, Train
 from neural_cost.analyzer.training.saved import Saved, Sizes, forward_bytes, saved
 from neural_cost.analyzer.training.subject import Graph, Subject, subject
 from neural_cost.analyzer.training.symbolic import formulas
+from neural_cost.analyzer.training.trained import TRAINABLE
 
 Made: TypeAlias = Callable[[], Mapping[str, Formula]]
 
@@ -190,7 +191,7 @@ def _notes(found: Subject, options: TrainingOptions) -> list[str]:
     inner = any(cost.graph != "main" for cost, _ in found.graph.walk.bodies)
     if inner and any(link.kind == "carried" for link in found.links):
         notes.append("a loop in a loop: the gradient of its state is counted in its first run too, which may need none")
-    integers = [weight for weight in found.weights.frozen if "float" not in (weight.stored.dtype or "")]
-    if integers:
-        notes.append(f"{len(integers)} weights are integers, and are not trained")
+    quantized = [weight for weight in found.weights.frozen if weight.stored.dtype not in TRAINABLE]
+    if quantized:
+        notes.append(f"{len(quantized)} weights are integers, or of fewer than 16 bits, and are not trained")
     return notes

@@ -1,4 +1,4 @@
-"""Which weights are trained: those of real numbers, but for the frozen ones."""
+"""Which weights are trained: those of real numbers of 16 bits and more, but for the frozen ones."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from neural_cost.analyzer.training.flow import is_real
 from neural_cost.analyzer.walk import NodeCost
 
 SHOWN = 3
+TRAINABLE = {"float64", "float32", "float16", "bfloat16", "complex64", "complex128"}  # narrower ones are quantized
 
 
 class Trained(NamedTuple):
@@ -40,7 +41,8 @@ def choose(nodes: Sequence[NodeCost], weights: Mapping[str, Weight], freeze: Ite
     fixed = {
         name
         for name, known in names.items()
-        if not is_real(weights[name].stored) or any(fnmatchcase(each, one) for each in known for one in freeze)
+        if weights[name].stored.dtype not in TRAINABLE
+        or any(fnmatchcase(each, one) for each in known for one in freeze)
     }
     trained = [weight for name, weight in weights.items() if name not in fixed]
     frozen = [weight for name, weight in weights.items() if name in fixed]

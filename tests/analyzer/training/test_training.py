@@ -243,6 +243,16 @@ def test_mistakes_are_told(analyzed, options, message):
         analyzed(MLP, dims={"n": N}).training(**options)
 
 
+def test_quantized_weights_are_not_trained(analyzed):
+    text = f"""{HEAD} g (float[n, 3] x) => (float[n, 4] y) <float[3, 4] w1, int8[4, 4] q = {{{", ".join("1" * 16)}}},
+        float s = {{0.5}}> {{ a = MatMul(x, w1)  d = DequantizeLinear(q, s)  y = MatMul(a, d) }}"""
+    found = analyzed(text, dims={"n": N}).training(precision="bf16")
+    assert (found.parameters, found.frozen_parameters) == (12, 16)
+    assert (found.weight_macs, found.input_macs) == (N * 12, N * 16)
+    assert found.weight_bytes == 2 * 12 + 16
+    assert any("fewer than 16 bits" in note for note in found.notes)
+
+
 def test_options_can_be_given_whole_and_changed(analyzed):
     report = analyzed(MLP, dims={"n": N})
     options = TrainingOptions(optimizer="sgd", freeze=["w1"])
