@@ -87,7 +87,7 @@ def analyze(
         [] if on is None else [_bounds(nodes, moved, on)],
         model.notes + doubts(binding.assumed, _names_of(binding), binding.dims, nodes) + walk.notes,
         causal,
-        Opened(inference, nodes, ends, alive, again, on),
+        Opened(inference, walk, nodes, ends, alive, again, on),
     )
 
 

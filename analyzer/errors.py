@@ -8,6 +8,7 @@ NeuralCostError
 ├── BackendError        an extra is missing, or a provider is not available
 │   └── InputError      what a model is to be run on cannot be read or does not fit it
 ├── RuleError           a cost rule whose place is taken, or that names no operator
+├── OptionError         an option that does not exist, or names what the model lacks
 ├── DeviceError         no such device in the table, or a device without the figure asked for
 └── BudgetExceeded      a model costs more than it may
 
@@ -35,6 +36,12 @@ class ModelError(NeuralCostError):
 
 class DimensionError(NeuralCostError):
     """A dimension was named that the model lacks, or given a value that does not fit."""
+
+    exit_code = 2
+
+
+class OptionError(NeuralCostError):
+    """An option has a value that does not exist, or that the model has nothing for."""
 
     exit_code = 2
 

@@ -19,10 +19,12 @@ from neural_cost.analyzer.memory.symbolic import peak_formula
 from neural_cost.analyzer.records import Totals
 from neural_cost.analyzer.shapes import Inference, graphs_of
 from neural_cost.analyzer.tokens import find_caches
-from neural_cost.analyzer.walk import NodeCost
+from neural_cost.analyzer.walk import NodeCost, Walk
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.report import Report
+    from neural_cost.analyzer.training.options import TrainingOptions
+    from neural_cost.analyzer.training.record import TrainingCost
 
 COMPLETE = {"macs", "compulsory_bytes", "activation_peak_bytes"}  # with these, all totals have formulas
 PER = ("macs", "flops", "per_op_bytes")
@@ -33,11 +35,13 @@ class Opened:
     """The dimensions that a report leaves open, and what can be asked about them.
 
     Attributes:
+        walk: how nodes and bodies of control flow were seen.
         again: analyzes the same file with more sizes given.
         device: what the report was made for.
     """
 
     inference: Inference
+    walk: Walk
     nodes: Sequence[NodeCost]
     ends: Ends
     activations: Activations
@@ -87,6 +91,18 @@ class Opened:
     def best_order(self) -> Best:
         """An order in which less is alive at once."""
         return best(self.activations)
+
+    def training(self, options: TrainingOptions, path: str, totals: Totals) -> TrainingCost:
+        """What training costs."""
+        from neural_cost.analyzer.training.measure import measure as measure_training
+        from neural_cost.analyzer.training.subject import Graph
+
+        ends = self.ends
+        with paused_gc():
+            graph = Graph(
+                path, self.walk, self.nodes, ends.inputs, ends.outputs, totals, self.names, self.sizes, self.device
+            )
+            return measure_training(graph, options)
 
     def per(self, dims: Sequence[str | None], times: int) -> dict[str, Formula]:
         """MACs, FLOPs and bytes moved for one of so many of each of these dimensions; empty if none of them is open."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from neural_cost.analyzer.arguments import check_depth, choice, device_of, sizes_of
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from neural_cost.analyzer.device import Device
+    from neural_cost.analyzer.training.options import TrainingOptions
+    from neural_cost.analyzer.training.record import TrainingCost
 
 Causal: TypeAlias = Literal["full", "half"]  # what of causal attention is counted
 
@@ -81,6 +83,17 @@ class Report(Record):
         """Activation memory: what is alive when, and the most that is."""
         return self.opened.memory
 
+    def training(self, options: TrainingOptions | None = None, /, **named: Any) -> TrainingCost:
+        """What training costs: `report.training(optimizer="adamw", precision="amp", freeze=["embed*"])`.
+
+        Raises:
+            OptionError: an option that does not exist, or a pattern of frozen weights that fits none.
+        """
+        from neural_cost.analyzer.training.options import TrainingOptions
+
+        run = replace(options or TrainingOptions(), **named)
+        return self.opened.training(run, self.model.path, self.totals)
+
     def best_order(self) -> Best:
         """An order of the nodes in which less is alive at once: a heuristic, never worse than the file's order."""
         return self.opened.best_order
@@ -117,8 +130,13 @@ class Report(Record):
         return self.opened.per([tokens.dim, tokens.batch_dim], given)
 
     @paused_gc()
-    def to_dict(self, *, memory: bool = False, best_order: bool = False) -> dict[str, Any]:
-        """JSON of the report; with `memory` also its timeline, and whether it fits the device, or a best order."""
+    def to_dict(
+        self, *, memory: bool = False, best_order: bool = False, training: TrainingOptions | None = None
+    ) -> dict[str, Any]:
+        """JSON of the report; with `memory` also its timeline, and whether it fits the device, or a best order.
+
+        With `training` also what that training run costs.
+        """
         from importlib.metadata import version
 
         tokens = self.tokens
@@ -131,6 +149,7 @@ class Report(Record):
             "coverage": self.coverage.to_dict(),
             **({} if tokens is None else {"tokens": tokens.to_dict()}),
             "memory": self._memory(timeline=memory, best=best_order),
+            **({} if training is None else {"training": self.training(training).to_dict()}),
             **self._formulas(),
             "nodes": self._nodes(),
             "bounds": [bound.to_dict() for bound in self.bounds],

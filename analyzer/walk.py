@@ -71,6 +71,7 @@ class Walk:
         self.engine = inference.engine
         self.views = Views(inference.engine, inference.symbols, causal_half=causal_half)
         self.notes: list[str] = []
+        self.bodies: list[tuple[NodeCost, Sequence[Body]]] = []  # of control flow, in the order of the nodes
         self._has_functions = inference.engine.model.has_functions
         self._rules: dict[tuple[str, str], Rule | None] = {}
 
@@ -91,6 +92,7 @@ class Walk:
             yield cost
             bodies = self.engine.bodies.get(node)
             if bodies:
+                self.bodies.append((cost, bodies))
                 yield from self._bodies(cost, bodies, runs)
 
     def _node(self, node: ir.Node, index: int, graph: str, runs: Runs) -> NodeCost:

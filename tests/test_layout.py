@@ -24,6 +24,8 @@ def tree(tmp_path):
         "analyzer/memory",
         "analyzer/shape_mends",
         "analyzer/tables",
+        "analyzer/training",
+        "analyzer/training/rules",
         "exporters",
         "models",
         "runtime",

@@ -17,11 +17,11 @@ LARGEST = 2**40  # sizes are not searched beyond it
 
 @dataclass(frozen=True, slots=True)
 class Fits(Record):
-    """Whether weights and the activation peak go into a device's memory. What kernels need is not known, so no more.
+    """Whether weights and activations go into a device's memory. What kernels need is not known, so no more.
 
     Attributes:
         memory_bytes: size of the device's memory; None where it is not known.
-        needed_bytes: weights, and the plain peak.
+        needed_bytes: weights, and the plain peak; of a training run all that it holds.
         fits: None where one of the two is not known, and `why` says which.
         dim: the open dimension that was made as large as fits: one named as a batch, or the only one.
         largest: that size, the other dimensions as they are; None where no formula tells, or nothing limits it.
@@ -47,14 +47,14 @@ def fits(
     memory = device.memory_bytes
     needed = None if peak_bytes is None else weight_bytes + peak_bytes
     if memory is None or needed is None:
-        why = "the device's memory is not known" if memory is None else "the activation peak is not known"
+        why = "the device's memory is not known" if memory is None else "what activations need is not known"
         return Fits(device.name, memory, needed, None, None, None, why)
     dim = batch_of(list(sizes))
     if dim is None or formula is None:
         why = (
             "no open dimension is the batch, so the largest is not told"
             if dim is None
-            else "the activation peak has no formula"
+            else "what activations need has no formula, so the largest is not told"
         )
         return Fits(device.name, memory, needed, needed <= memory, None, None, why)
     largest = _largest(lambda size: weight_bytes + formula({**sizes, dim: size}) <= memory)

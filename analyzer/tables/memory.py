@@ -22,8 +22,8 @@ def memory(found: Memory, best: Best | None, fit: Fits | None) -> list[Block]:
     """All that a table shows of activation memory."""
     parts: list[Block] = [Paragraph(""), _figures(found, best)]
     if found.why:
-        return [*parts, Paragraph(f"Activation peak unknown: {found.why}", "warning"), *_fit(fit)]
-    return [*parts, *_fit(fit), *_alive(found), *_chart(found.timeline)]
+        return [*parts, Paragraph(f"Activation peak unknown: {found.why}", "warning"), *fitting(fit)]
+    return [*parts, *fitting(fit), *_alive(found), *_chart(found.timeline)]
 
 
 def _figures(found: Memory, best: Best | None) -> Grid:
@@ -50,7 +50,8 @@ def _saved(found: Memory, best: Best) -> str:
     return f"{share(found.peak_bytes - best.peak_bytes, found.peak_bytes)} less, found by a beam search"
 
 
-def _fit(fit: Fits | None) -> list[Paragraph]:
+def fitting(fit: Fits | None) -> list[Paragraph]:
+    """Whether a device has the memory."""
     if fit is None:
         return []
     if fit.fits is None:

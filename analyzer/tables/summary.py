@@ -31,9 +31,10 @@ def summary(report: Report, view: View) -> list[Block]:
     parts += [part for bound in report.bounds for part in _bound(bound, () if view.quiet else bound.notes)]
     if not view.quiet:
         shown = [view.by] if view.by else [By.NODE, By.OP]
-        parts += [] if view.symbolic or view.memory else [_rows(report, by, view) for by in shown]
+        parts += [] if view.symbolic or view.memory or view.training else [_rows(report, by, view) for by in shown]
     parts += symbolic(report, view) if view.symbolic else []
     parts += _memory(report, view) if view.memory else []
+    parts += _training(report, view)
     notes = [Paragraph(note) for note in report.notes]
     return [*parts, Paragraph(""), *_coverage(report, verbose=view.verbose), *notes]
 
@@ -43,6 +44,14 @@ def _memory(report: Report, view: View) -> list[Block]:
 
     best = report.best_order() if view.best_order else None
     return memory(report.memory, best, report.fits())
+
+
+def _training(report: Report, view: View) -> list[Block]:
+    from neural_cost.analyzer.tables.training import training
+
+    if view.training is None:
+        return []
+    return training(report.training(view.training), view.top, quiet=view.quiet, symbolic=view.symbolic)
 
 
 def head(model: ModelInfo) -> list[Block]:

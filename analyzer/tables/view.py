@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from neural_cost.analyzer.training.options import TrainingOptions
+
 
 class By(StrEnum):
     """What a row stands for."""
@@ -45,3 +47,4 @@ class View:
     symbolic: bool = False
     memory: bool = False
     best_order: bool = False
+    training: TrainingOptions | None = None

@@ -19,10 +19,14 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.errors import InputError as InputError
     from neural_cost.analyzer.errors import ModelError as ModelError
     from neural_cost.analyzer.errors import NeuralCostError as NeuralCostError
+    from neural_cost.analyzer.errors import OptionError as OptionError
     from neural_cost.analyzer.errors import ParityError as ParityError
     from neural_cost.analyzer.errors import RuleError as RuleError
     from neural_cost.analyzer.report import Report as Report
     from neural_cost.analyzer.rules.registry import cost as register  # noqa: F401 - under its public name
+    from neural_cost.analyzer.training.options import TrainingOptions as TrainingOptions
+    from neural_cost.analyzer.training.record import TrainingCost as TrainingCost
+    from neural_cost.analyzer.training.registry import backward as register_backward  # noqa: F401 - its public name
     from neural_cost.comparing import compare as compare
     from neural_cost.exporters.export import export as export
     from neural_cost.exporters.record import Exported as Exported
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from neural_cost.runtime.timing import Timing as Timing
     from neural_cost.runtime.timing import benchmark as benchmark
     from neural_cost.runtime.verify import verify as verify
+    from neural_cost.summary import ModelSummary as ModelSummary
 
 __version__ = "0.1.0"
 
@@ -51,11 +56,16 @@ _HOMES = {
     "Profile": "runtime.profile",
     "benchmark": "runtime.timing",
     "Timing": "runtime.timing",
+    "register_backward": "analyzer.training.registry:backward",
+    "TrainingOptions": "analyzer.training.options",
+    "TrainingCost": "analyzer.training.record",
+    "ModelSummary": "summary",
 } | dict.fromkeys(
     (
         "NeuralCostError",
         "ModelError",
         "DimensionError",
+        "OptionError",
         "ExportError",
         "ParityError",
         "BackendError",

@@ -13,13 +13,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neural_cost.analyzer.tables.view import By, Column, View
+from neural_cost.analyzer.training.options import Checkpoint, Optimizer, Precision
 from neural_cost.commands.compare import compare
 from neural_cost.commands.export import HELP as TARGETS
 from neural_cost.commands.export import export
 from neural_cost.commands.hardware import hardware
 from neural_cost.commands.profile import profile
 from neural_cost.devices import bounding_device
-from neural_cost.options import Sizes, check_view, choice, device_of, dims_of, fail, run_rules, shapes_of, trips_of
+from neural_cost.options import (
+    Sizes,
+    check_view,
+    choice,
+    device_of,
+    dims_of,
+    fail,
+    run_rules,
+    shapes_of,
+    training_of,
+    trips_of,
+)
 from neural_cost.render.forms import (
     DebugOption,
     Format,
@@ -102,6 +114,16 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Counts as formulas of the open dimensions.")] = False,
     memory: Annotated[bool, typer.Option("--memory", help="What is alive when, and whether it fits.")] = False,
     order: Annotated[Order, choice(Order, "With --memory: beside the file's order, one that needs less.")] = Order.FILE,
+    training: Annotated[bool, typer.Option("--training", help="What a training step costs.")] = False,
+    optimizer: Annotated[Optimizer | None, choice(Optimizer, "With --training; adamw if not given.")] = None,
+    precision: Annotated[
+        Precision | None, choice(Precision, "With --training: types of weights, gradients, activations, state.")
+    ] = None,
+    freeze: Annotated[
+        list[str] | None, typer.Option(help="With --training: pattern of weights that are not trained; repeatable.")
+    ] = None,
+    checkpoint: Annotated[Checkpoint | None, choice(Checkpoint, "With --training: what is computed again.")] = None,
+    accumulate: Annotated[int | None, typer.Option(help="With --training: passes in a step.", min=1)] = None,
     by: Annotated[By | None, choice(By, "What a row is. A table has nodes and operators without it.")] = None,
     depth: Annotated[int | None, typer.Option(help="How deep into modules, with --by module.", min=1)] = None,
     top: Annotated[int | None, typer.Option(help="How many rows; 10 in a table, else all.", min=1)] = None,
@@ -119,7 +141,15 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
         raise typer.BadParameter(
             "--verify compares with a run, where sizes are not the largest: leave --data-dependent out."
         )
-    view = View(by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic, memory, order is Order.BEST)
+    run = training_of(
+        training,
+        optimizer=optimizer,
+        precision=precision,
+        freeze=freeze,
+        checkpoint=checkpoint,
+        accumulate=accumulate,
+    )
+    view = View(by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic, memory, order is Order.BEST, run)
     check_view(view, form, sorted_=sort is not None)
     check(output, Path(target), inputs, rules)
     sizes, on = Sizes(dims_of(dim), shapes_of(shape), trips_of(trips)), device_of(device)
@@ -198,14 +228,26 @@ def _report_text(report: Report, found: Verification | None, form: Format, view:
         return _table(report, found, view, colour=colour)
     if found is not None and not view.quiet:
         typer.echo(str(found), err=True)
+    if view.training is not None:
+        return _training_rows(report, form, view)
     by = view.by or By.NODE
     return delimited(form, rows(report.nodes, by, view.depth, view.sort)[: view.top], columns(by))
+
+
+def _training_rows(report: Report, form: Format, view: View) -> str:
+    """The nodes that run backward; what they leave out goes to stderr."""
+    from neural_cost.analyzer.training.record import NodeTraining
+
+    found = report.training(view.training)
+    for each in () if view.quiet else (*found.uncounted, *found.unknown):
+        typer.echo(f"left out backward: {each.get('op_type') or each.get('node')}: {each['why']}", err=True)
+    return _delimited(form, [node.to_dict() for node in found.nodes][: view.top], list(NodeTraining.__slots__))
 
 
 def _report_data(report: Report, found: Verification | None, view: View) -> dict[str, Any]:
     from neural_cost.analyzer.tables.rows import rows
 
-    data = report.to_dict(memory=view.memory, best_order=view.best_order)
+    data = report.to_dict(memory=view.memory, best_order=view.best_order, training=view.training)
     if view.by is not None:
         shown = rows(report.nodes, view.by, view.depth, view.sort)[: view.top]
         data["view"] = {"by": view.by.value, "depth": view.depth, "sort": view.sort.value, "rows": shown}

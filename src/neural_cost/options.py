@@ -12,6 +12,7 @@ import typer
 
 from neural_cost.analyzer.errors import closest
 from neural_cost.analyzer.tables.view import By, View
+from neural_cost.analyzer.training.options import TrainingOptions
 
 Value = TypeVar("Value")
 
@@ -54,6 +55,14 @@ def trips_of(texts: Sequence[str] | None) -> dict[str, int]:
     return _once("--trips", ((name, _trips(name, count)) for name, count in map(_split, texts or [])))
 
 
+def training_of(wanted: bool, **options: Any) -> TrainingOptions | None:
+    """The training run that is asked for, of options by their names; None where none is."""
+    given = {name: value for name, value in options.items() if value}
+    if given and not wanted:
+        raise typer.BadParameter(f"--{next(iter(given))} needs --training.")
+    return TrainingOptions(**given) if wanted else None
+
+
 def check_view(view: View, form: str, *, sorted_: bool) -> None:
     """Refuse options of rows where no rows are shown."""
     rows = view.by is not None or view.top is not None or sorted_
@@ -67,6 +76,8 @@ def check_view(view: View, form: str, *, sorted_: bool) -> None:
         raise typer.BadParameter("--order needs --memory.")
     if view.memory and form not in ("table", "json"):
         raise typer.BadParameter("--memory is for tables and JSON.")
+    if view.training is not None and (view.by is not None or sorted_ or view.memory):
+        raise typer.BadParameter("--training shows nodes of its own: leave out --by, --sort and --memory.")
     if view.symbolic and form not in ("table", "json"):
         raise typer.BadParameter("--symbolic is for tables and JSON.")
     if view.symbolic and view.by not in (None, By.NODE):

@@ -1,0 +1,31 @@
+"""Backward rules: one module per family of operators."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+FAMILIES = (
+    "activations",
+    "attention",
+    "constant",
+    "contrib",
+    "convolution",
+    "elementwise",
+    "indexing",
+    "linear",
+    "loss",
+    "movement",
+    "normalization",
+    "pooling",
+    "products",
+    "recurrent",
+    "reduction",
+)
+
+
+@cache
+def load() -> None:
+    """Register the rules of every family."""
+    for family in FAMILIES:
+        import_module(f"{__name__}.{family}")

@@ -1,0 +1,19 @@
+"""Operators through which no gradient passes, since their output does not change, or jumps, as their input changes.
+
+What gives integers or truth values (a Shape, an ArgMax, a comparison, a Cast to int64) needs no word: a gradient is of
+real numbers, and passes through no other tensor. These here give real numbers all the same.
+
+QuantizeLinear is not among them: who trains through one passes the gradient straight on, which is a choice.
+"""
+
+from __future__ import annotations
+
+from neural_cost.analyzer.training.registry import no_gradient
+
+no_gradient("Sign", "Floor", "Ceil", "Round", "Hardmax")  # piecewise constant
+no_gradient("OneHot", "EyeLike", "Range", "ConstantOfShape", "Constant")  # made of positions, sizes and fills
+no_gradient("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial")
+no_gradient("Shape", "Size", "ArgMax", "ArgMin", "NonZero", "NonMaxSuppression", "IsNaN", "IsInf")
+no_gradient("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Not")
+no_gradient("BitCast", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "OptionalHasElement")
+no_gradient("BlackmanWindow", "HannWindow", "HammingWindow", "MelWeightMatrix", "TfIdfVectorizer", "SequenceLength")

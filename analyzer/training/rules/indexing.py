@@ -1,0 +1,72 @@
+"""Operators that take or put elements at positions: the positions are kept, unless they are constants."""
+
+from __future__ import annotations
+
+from neural_cost.analyzer.node import Node
+from neural_cost.analyzer.training.registry import Gradient, Wants, backward
+
+
+@backward("Gather", "GatherElements", "GatherND")
+@backward("GatherND", domain="com.microsoft")
+def gather(node: Node, wants: Wants) -> Gradient:
+    """An add for each element taken, into a gradient of zeros."""
+    del wants
+    return Gradient(other_flops=node.y.size, saves=(node.required(1),))
+
+
+@backward("Compress")
+def compress(node: Node, wants: Wants) -> Gradient:
+    """What was kept goes back to its place."""
+    del wants
+    return Gradient(saves=(node.required(1),))
+
+
+@backward("Scatter", "ScatterElements", "ScatterND")
+def scatter(node: Node, wants: Wants) -> Gradient:
+    """The gradient of the data is 0 where updates went, unless they were added; an update takes that of its place.
+
+    Updates that multiply, or of which the largest stays, multiply or compare once more, from data and updates.
+    """
+    del wants
+    combines = node.attr("reduction", "none") not in ("none", "add")
+    more = (node.x, node.required(2)) if combines else ()
+    flops = 2 * node.required(2).size if combines else 0
+    return Gradient(other_flops=flops, saves=(node.required(1), *more))
+
+
+@backward("TensorScatter")
+def tensor_scatter(node: Node, wants: Wants) -> Gradient:
+    """The update takes the gradient of its place, the cache that of the rest."""
+    del wants
+    return Gradient(saves=(node.input(2),))
+
+
+@backward("TopK")
+def top_k(node: Node, wants: Wants) -> Gradient:
+    """Each value takes its gradient back to its place."""
+    del wants
+    return Gradient(saves=(node.output(1),))
+
+
+@backward("CumSum")
+def cumulate(node: Node, wants: Wants) -> Gradient:
+    """The sums from the other end: an add for each element."""
+    del wants
+    return Gradient(other_flops=node.x.size)
+
+
+@backward("CumProd")
+def cumulated_product(node: Node, wants: Wants) -> Gradient:
+    """The sums of dy * y from the other end, by x: multiply, add, divide."""
+    del wants
+    size = node.x.size
+    return Gradient(other_flops=3 * size, special_ops=size, saves=(node.x, node.y))
+
+
+@backward("GridSample")
+def grid_sample(node: Node, wants: Wants) -> Gradient:
+    """The corners of each sample: for the image a multiply and an add each, for the grid as much in each axis."""
+    axes = node.x.rank - 2
+    corners = node.y.size * 2**axes
+    flops = corners * 2 * ((1 if 0 in wants else 0) + (axes if 1 in wants else 0))
+    return Gradient(other_flops=flops, saves=(node.required(1), node.x if 1 in wants else None))

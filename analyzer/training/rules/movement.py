@@ -1,0 +1,44 @@
+"""Operators that lay elements out anew: the gradient is laid out the other way, and nothing is kept."""
+
+from __future__ import annotations
+
+from neural_cost.analyzer.node import Node
+from neural_cost.analyzer.rules.registry import lookup
+from neural_cost.analyzer.training.registry import Gradient, Wants, backward
+
+
+@backward("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Optional", "OptionalGetElement")
+@backward("Transpose", "Concat", "Split", "Slice", "Trilu", "DepthToSpace", "SpaceToDepth", "ReverseSequence")
+@backward("SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SplitToSequence", "ConcatFromSequence")
+@backward("Trilu", "ExpandDims", domain="com.microsoft")
+def laid_out(node: Node, wants: Wants) -> Gradient:
+    """No arithmetic: what was taken apart is put together, and the other way round."""
+    del node, wants
+    return Gradient()
+
+
+@backward("Expand", "Tile", "Pad", "CenterCropPad")
+def repeated(node: Node, wants: Wants) -> Gradient:
+    """An add for each element that the output has more; a Pad of a constant drops them."""
+    del wants
+    constant = node.op_type == "CenterCropPad" or (
+        node.op_type == "Pad" and node.attr("mode", "constant") == "constant"
+    )
+    return Gradient(other_flops=0 if constant else node.y.size - node.x.size)
+
+
+@backward("Resize", "Upsample")
+def resize(node: Node, wants: Wants) -> Gradient:
+    """What each output element was made of, added back; to the nearest one it is one add."""
+    del wants
+    rule = lookup(node.domain, node.op_type, node.version)
+    forward = rule.function(node) if rule else None
+    nearest = node.attr("mode", "nearest") == "nearest"
+    return Gradient(other_flops=node.y.size if nearest or forward is None else forward.other_flops)
+
+
+@backward("Col2Im")
+def col2im(node: Node, wants: Wants) -> Gradient:
+    """Each column element takes the gradient of its place."""
+    del node, wants
+    return Gradient()

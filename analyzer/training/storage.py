@@ -1,0 +1,94 @@
+"""What is kept for the backward pass, each memory once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from neural_cost.analyzer.cost import Dim
+from neural_cost.analyzer.node import BITS, Tensor
+from neural_cost.analyzer.training.links import Link
+from neural_cost.analyzer.training.registry import Kept
+from neural_cost.analyzer.walk import NodeCost
+
+# One memory under other shapes and names. A product reads a turned operand where it lies, an expanded one as it was.
+SAME = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Transpose", "Expand", "ExpandDims"}
+PARTS = {"Slice", "Split"}
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """In which memory each tensor lies.
+
+    Attributes:
+        same: the tensor that another one is under another name; of what a body is handed in each run, the result of
+            the run before.
+        whole: the tensor that another one is a part of.
+        inputs: of the graph.
+    """
+
+    same: Mapping[Tensor, Tensor]
+    whole: Mapping[Tensor, Tensor]
+    inputs: frozenset[Tensor] = field(default_factory=frozenset)
+    roots: dict[Tensor, Tensor] = field(default_factory=dict, repr=False)
+
+    def root(self, tensor: Tensor) -> Tensor:
+        """The tensor in whose memory one lies."""
+        found = self.roots.get(tensor)
+        if found is None:
+            found, seen = tensor, set()
+            while found in self.same and found not in seen:
+                seen.add(found)
+                found = self.same[found]
+            self.roots[tensor] = found
+        return found
+
+    def distinct(self, tensors: Iterable[Tensor]) -> list[Tensor]:
+        """The memories of tensors that are kept, weights left out; a part of one that is kept needs none of its own."""
+        roots = dict.fromkeys(map(self.root, tensors))
+        return [root for root in roots if not root.constant and not self._is_inside(root, roots)]
+
+    def _is_inside(self, root: Tensor, kept: Mapping[Tensor, None]) -> bool:
+        while root in self.whole:
+            root = self.root(self.whole[root])
+            if root in kept:
+                return True
+        return False
+
+
+def find_storage(nodes: Sequence[NodeCost], links: Iterable[Link], inputs: Iterable[Tensor]) -> Storage:
+    """Read the memories of a model."""
+    same: dict[Tensor, Tensor] = {}
+    whole: dict[Tensor, Tensor] = {}
+    for node in (each.node for each in nodes):
+        found = same if node.op_type in SAME else whole if node.op_type in PARTS else None
+        source = node.input(0)
+        if found is not None and source is not None:
+            found.update((tensor, source) for tensor in node.outputs if tensor is not None)
+    for link in links:  # "in" comes before "carried" of the same target
+        if link.kind in ("in", "slice") or not _leads_to(link.source, link.target, same):
+            same[link.target] = link.source
+    return Storage(same, whole, frozenset(inputs))
+
+
+def _leads_to(tensor: Tensor, target: Tensor, same: Mapping[Tensor, Tensor]) -> bool:
+    """Whether a body hands on under other names what it was handed: it is one memory in all runs."""
+    while tensor in same and tensor is not target:
+        tensor = same[tensor]
+    return tensor is target
+
+
+def bytes_of(tensor: Tensor, activation: int | None) -> Dim:
+    """Bytes of a tensor that is kept, `activation` each where it is of real numbers and that is not None."""
+    return tensor.size * activation if _narrows(tensor.dtype, activation) and activation else tensor.bytes
+
+
+def kept_bytes(kept: Kept, activation: int | None) -> Dim:
+    """Bytes of what is kept beside tensors."""
+    if not kept.precise and activation and _narrows(kept.dtype, activation):
+        return kept.elements * activation
+    return kept.elements * (BITS[kept.dtype] // 8)
+
+
+def _narrows(dtype: str | None, activation: int | None) -> bool:
+    return activation is not None and dtype in ("float32", "float16", "bfloat16")

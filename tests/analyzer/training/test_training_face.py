@@ -1,0 +1,92 @@
+"""Training on the command line: the table, JSON against its schema, CSV, and options that do not fit each other."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from importlib.resources import files
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from neural_cost.cli import main
+from tests.layout import ROOT
+
+VALIDATOR = Draft202012Validator(json.loads((files("neural_cost") / "schema.json").read_text()))
+DNN, TRANSFORMER = (ROOT / "models" / f"{name}.onnx" for name in ("dnn", "transformer"))
+MACS = 784 * 128 + 128 * 128 + 128 * 10
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the command in this process: (exit code, stdout, stderr)."""
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["neural-cost", "analyze", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        return exit_.value.code or 0, *capsys.readouterr()
+
+    return run
+
+
+def test_the_table_has_work_memory_and_the_rule_of_thumb(run):
+    code, out, _ = run(
+        TRANSFORMER, "--dim", "batch=8", "--training", "--optimizer", "adamw", "--precision", "mixed",
+        "--checkpoint", "block", "--accumulate", "4",
+    )  # fmt: skip
+    assert code == 0
+    for text in ("Training MACs", "2 x forward", "computed again", "4 passes", "master copy", "state of adamw"):
+        assert text in out
+    assert "Nodes by flops" not in out
+
+
+def test_json_is_what_its_schema_says(run):
+    code, out, _ = run(DNN, "--training", "--freeze", "hidden1*", "--format", "json")
+    found = json.loads(out)
+    assert code == 0
+    assert list(VALIDATOR.iter_errors(found)) == []
+    training = found["training"]
+    assert training["options"]["freeze"] == ["hidden1*"]
+    assert training["weight_macs"] == MACS - 784 * 128
+    assert training["formulas"]["weight_macs"] == f"{MACS - 784 * 128}*batch"
+
+
+@pytest.mark.parametrize("field", ["backward_macs", "uncounted", "complete"])
+def test_a_block_that_lacks_a_field_is_refused(field, run):
+    found = json.loads(run(DNN, "--training", "--format", "json")[1])
+    del found["training"][field]
+    assert not VALIDATOR.is_valid(found)
+
+
+def test_without_the_option_there_is_none(run):
+    assert "training" not in json.loads(run(DNN, "--format", "json")[1])
+
+
+def test_csv_has_the_nodes_that_run_backward(run):
+    code, out, err = run(DNN, "--dim", "batch=16", "--training", "--format", "csv")
+    assert (code, err) == (0, "")
+    assert sum(int(row["weight_macs"]) for row in csv.DictReader(io.StringIO(out))) == 16 * MACS
+
+
+def test_formulas_are_shown_with_symbolic(run):
+    assert f"weight_macs = {MACS}*batch" in run(DNN, "--training", "--symbolic")[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (["--optimizer", "sgd"], "--training"),
+        (["--accumulate", "2"], "--training"),
+        (["--training", "--optimizer", "lion"], "lion"),
+        (["--training", "--by", "op"], "--by"),
+        (["--training", "--freeze", "nothing"], "nothing"),
+    ],
+)
+def test_mistakes_are_told(options, word, run):
+    code, _, err = run(DNN, *options)
+    assert code == 2
+    assert word in err
