@@ -241,7 +241,7 @@ def _training_rows(report: Report, form: Format, view: View) -> str:
     found = report.training(view.training)
     for each in () if view.quiet else (*found.uncounted, *found.unknown):
         typer.echo(f"left out backward: {each.get('op_type') or each.get('node')}: {each['why']}", err=True)
-    return _delimited(form, [node.to_dict() for node in found.nodes][: view.top], list(NodeTraining.__slots__))
+    return delimited(form, [node.to_dict() for node in found.nodes][: view.top], list(NodeTraining.__slots__))
 
 
 def _report_data(report: Report, found: Verification | None, view: View) -> dict[str, Any]:
