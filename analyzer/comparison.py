@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Verdict: TypeAlias = Literal["reference", "faster", "slower", "no difference shown", "failed"]
+MARGIN = 0.05  # two processes of one backend differ by up to 3 % for as long as they live: no verdict on less
 COLUMNS = (
     "name", "median_s", "min_s", "ratio_to_native", "ratio_low", "ratio_high", "verdict", "first_call_s", "prepare_s",
     "memory_bytes", "max_abs_diff", "max_rel_diff", "within", "error",
@@ -57,13 +58,10 @@ class BackendResult(Record):
     samples: Sequence[Sequence[float]]
 
     def verdict(self, reference: str) -> Verdict:
-        """Faster or slower than the reference, where the interval of their ratio excludes 1."""
+        """Faster or slower than the reference, where the whole interval of their ratio is, by more than `MARGIN`."""
         if self.name == reference:
             return "reference"
-        if self.ratio_ci is None:
-            return "failed"
-        low, high = self.ratio_ci
-        return "faster" if high < 1 else "slower" if low > 1 else "no difference shown"
+        return verdict_of(self.ratio_ci)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -140,6 +138,14 @@ class Comparison(Record):
         return to_html(comparison_page(self))
 
 
+def verdict_of(interval: tuple[float, float] | None) -> Verdict:
+    """What the interval of a ratio shows: rounds average out what disturbs, but not that one process lies better."""
+    if interval is None:
+        return "failed"
+    low, high = interval
+    return "faster" if high < 1 - MARGIN else "slower" if low > 1 + MARGIN else "no difference shown"
+
+
 def ratios(rounds: Sequence[Sequence[float]], reference: Sequence[Sequence[float]]) -> list[float]:
     """Time over the reference's in the same round, for each round in which both ran."""
     pairs = zip(rounds, reference, strict=False)
@@ -164,8 +170,8 @@ def best_native(found: Comparison, other: str) -> dict[str, Any]:
     native = [each for each in found.backends if each.name != other and each.median_s is not None]
     best = min(native, key=lambda each: each.median_s or 0.0, default=None)
     paired = [] if best is None or theirs is None else ratios(theirs.samples, best.samples)
-    low, high = median_interval(paired) if paired else (None, None)
-    verdict = "failed" if low is None or high is None else "faster" if high < 1 else "slower" if low > 1 else ""
+    interval = median_interval(paired) if paired else None
+    low, high = interval or (None, None)
     return {
         "native": None if best is None else best.name,
         "native_s": None if best is None else best.median_s,
@@ -173,7 +179,7 @@ def best_native(found: Comparison, other: str) -> dict[str, Any]:
         "ratio": median(paired) if paired else None,
         "ratio_low": low,
         "ratio_high": high,
-        "verdict": verdict or "no difference shown",
+        "verdict": verdict_of(interval),
         "max_abs_diff": None if theirs is None else theirs.max_abs_diff,
         "error": "; ".join(f"{each.name}: {each.error}" for each in found.backends if each.error) or None,
     }

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 import neural_cost
-from neural_cost.analyzer.comparison import BackendResult, Comparison, best_native, ratios
+from neural_cost.analyzer.comparison import BackendResult, Comparison, best_native, ratios, verdict_of
 from neural_cost.analyzer.tables.comparison import since
 from neural_cost.analyzer.tables.text import to_text
 from neural_cost.commands.compare_families import COLUMNS
@@ -42,6 +42,20 @@ def test_a_verdict_needs_an_interval_without_1():
     assert verdicts == {
         "native": "reference", "quick": "faster", "slow": "slower", "same": "no difference shown", "broken": "failed",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("interval", "verdict"),
+    [
+        ((0.5, 0.949), "faster"),
+        ((0.5, 0.951), "no difference shown"),  # two processes of one backend differ by as much
+        ((1.049, 2.0), "no difference shown"),
+        ((1.051, 2.0), "slower"),
+        (None, "failed"),
+    ],
+)
+def test_a_verdict_needs_more_than_two_processes_differ_by(interval, verdict):
+    assert verdict_of(interval) == verdict
 
 
 def test_ratios_are_of_the_same_round():
