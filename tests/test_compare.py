@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -116,6 +118,40 @@ def test_a_module_that_is_handed_over():
     assert [each.error for each in found.backends] == [None, None]
     assert found.target == "Sequential"
     assert found.backends[1].within
+
+
+SCRIPT = """
+import neural_cost, torch
+
+class Local(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x * scale)
+
+scale = 3
+found = neural_cost.compare(Local(), torch.ones(2, 3), backends=["torch", "onnxruntime all"], budget_s=0.0)
+print([each.error for each in found.backends], found.backends[1].within)
+"""
+
+
+def test_a_script_without_a_guard(tmp_path):
+    """Its model can be imported by nobody, and it must not run again in the processes of the backends."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stdout == "[None, None] True\n", done.stderr
+
+
+def test_a_model_of_a_closure():
+    torch = pytest.importorskip("torch")
+    width = 5
+
+    class Local(torch.nn.Module):
+        def forward(self, x):
+            return x * width
+
+    found = neural_cost.compare(Local(), torch.ones(2, 3), backends=["torch"], **QUICK)
+    assert found.backends[0].error is None
 
 
 @pytest.mark.long

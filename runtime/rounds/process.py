@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context
@@ -30,12 +32,12 @@ class Process:
         self._mine, its = context.Pipe()
         self._process = context.Process(target=work, args=(order, its), daemon=True)
         try:
-            with _set(environment(order.threads)):
+            with _set(environment(order.threads)), _without_main():
                 self._process.start()
         except Exception as error:
             raise BackendError(
                 f"the model cannot be handed to a process of its own ({type(error).__name__}: {error}): "
-                "give a target such as module:factory, or define it in a module."
+                "give a target such as module:factory, define it in a module, or install cloudpickle."
             ) from error
         its.close()
         self._answer()
@@ -56,11 +58,15 @@ class Process:
         """End it: it may put things away, but not take long."""
         self._mine.close()  # which it takes for the end
         self._process.join(PATIENCE_S)
-        self._process.terminate()
-        self._process.join(PATIENCE_S)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join(1)
+        self._kill()
+
+    def _kill(self) -> None:
+        """End it at once, and whatever it started: a compiler, for one."""
+        if hasattr(os, "killpg") and self._process.pid is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+        self._process.join(1)
 
     def _answer(self) -> Any:
         waited = 0.0
@@ -69,7 +75,7 @@ class Process:
             if not self._process.is_alive() and not self._mine.poll(0):
                 raise BackendError(self._end())
             if waited >= self.timeout_s:
-                self._process.kill()
+                self._kill()
                 self.close()
                 raise BackendError(f"it did not answer for {self.timeout_s:g} s and was ended")
         try:
@@ -107,6 +113,20 @@ def _set(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Hide the script that was started: a new process would run it again, and compare once more."""
+    main = sys.modules["__main__"]
+    before = {name: getattr(main, name) for name in ("__file__", "__spec__") if hasattr(main, name)}
+    for name in before:
+        setattr(main, name, None)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(main, name, value)
 
 
 def log_of(folder: Path, name: str) -> Path:

@@ -20,6 +20,7 @@ from neural_cost.runtime.inputs import Array
 from neural_cost.runtime.timing import paused, wall
 
 Load: TypeAlias = Callable[[], NativeCall]
+PR_SET_PDEATHSIG = 1
 TARGET_S = 0.02  # of the samples of a round: enough calls that one interruption does not decide it
 
 
@@ -137,12 +138,24 @@ def resident_peak() -> int | None:
 def _alone(order: Order) -> None:
     """Ctrl-C is the parent's to handle, output goes to a file, and only so many cores are used."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "setsid"):
+        os.setsid()  # with all that it starts it is one group, which can be ended as one
+    _end_with_parent()
     descriptor = os.open(order.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for stream in (1, 2):
         os.dup2(descriptor, stream)
     if hasattr(os, "sched_setaffinity"):
         allowed = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, allowed[: order.threads])
+
+
+def _end_with_parent() -> None:
+    """Let the system end this process with its parent, however that ends."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def environment(threads: int) -> dict[str, Any]:

@@ -53,6 +53,19 @@ class OfModel:
 
 
 @dataclass(frozen=True)
+class Carried:
+    """The same, as bytes that hold the code of what no other process can import: of a notebook, a script, a closure."""
+
+    data: bytes
+
+    def __call__(self) -> NativeCall:
+        """The model as its framework calls it."""
+        import cloudpickle
+
+        return native_call(*cloudpickle.loads(self.data))
+
+
+@dataclass(frozen=True)
 class Subject:
     """What is compared: a file, and the model that it was made of, if any.
 
@@ -180,11 +193,22 @@ def _of_model(model: Any, example_inputs: Any, folder: Path, tell: Stage) -> Sub
     name = getattr(model, "__name__", type(model).__name__)
     call = native_call(model, example_inputs)
     framework = exporter_of(model, example_inputs).name
+    load = _carried(model, example_inputs)
     try:
         exported = export(model, example_inputs, folder / "model.onnx", progress=tell)
-        return Subject(name, exported.path, call.example, exported.dims, framework, OfModel(model, example_inputs))
+        return Subject(name, exported.path, call.example, exported.dims, framework, load)
     except ExportError as error:
-        return Subject(name, None, call.example, {}, framework, OfModel(model, example_inputs), str(error))
+        return Subject(name, None, call.example, {}, framework, load, str(error))
+
+
+def _carried(model: Any, example_inputs: Any) -> Callable[[], NativeCall]:
+    """What makes the model in another process; what cannot be carried there is told when the process is started."""
+    try:
+        import cloudpickle
+
+        return Carried(cloudpickle.dumps((model, example_inputs)))
+    except Exception:  # whatever the model's own parts raise, or there is no cloudpickle
+        return OfModel(model, example_inputs)
 
 
 def _of_file(target: str, dims: Mapping[str, int]) -> Subject:

@@ -2,14 +2,17 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from neural_cost.runtime.rounds.rounds import Plan, order_of, take_turns
-from tests.runtime.backends.pretenders import Pretender
+from tests.runtime.backends.pretenders import PIDS, Pretender
 
 QUICK = {"budget_s": 0.0, "timeout_s": 20.0}
 
@@ -47,6 +50,58 @@ def test_one_that_hangs_is_ended(tmp_path):
     assert found["hang"].error == "it did not answer for 2 s and was ended"
     assert found["good"].error is None
     assert time.perf_counter() - start < 60
+
+
+@pytest.fixture
+def pids(tmp_path, monkeypatch):
+    """Where pretenders and their children leave their ids."""
+    (tmp_path / "pids").mkdir()
+    monkeypatch.setenv(PIDS, str(tmp_path / "pids"))
+    return tmp_path / "pids"
+
+
+def living(folder, number):
+    """Ids of so many processes that still live, after they had time to end."""
+    found = [int(file.name) for file in folder.iterdir()]
+    assert len(found) == number
+    until = time.monotonic() + 5
+    while any(map(lives, found)) and time.monotonic() < until:
+        time.sleep(0.05)
+    return [pid for pid in found if lives(pid)]
+
+
+def lives(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+only_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+@only_linux
+def test_what_a_backend_started_ends_with_it(tmp_path, pids):
+    found, _ = turns(tmp_path, Pretender("hang with a child"), Pretender("crash later"), timeout_s=3.0)
+    assert "did not answer" in found["hang with a child"].error
+    assert living(pids, 3) == []
+
+
+@only_linux
+def test_backends_end_with_the_one_who_compares(tmp_path, pids):
+    np.savez(tmp_path / "feeds.npz", x=np.ones((2, 3), np.float32))
+    code = (
+        "import sys; sys.path[:] = sys.argv[1].split('|'); from pathlib import Path\n"
+        "from tests.runtime.backends.test_turns import turns, Pretender\n"
+        "turns(Path(sys.argv[2]), Pretender('good'), Pretender('hang'), timeout_s=600)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code, "|".join(sys.path), str(tmp_path)])
+    until = time.monotonic() + 60
+    while len(list(pids.iterdir())) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    parent.kill()
+    parent.wait()
+    assert living(pids, 2) == []
 
 
 def test_other_sizes(tmp_path):
