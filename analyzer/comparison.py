@@ -38,6 +38,8 @@ class BackendResult(Record):
         within: whether all results are as near as their types allow.
         throughput: examples per second by batch size.
         samples: seconds of a run, round by round.
+        cpu_share: CPU seconds of all its threads for each second of the samples.
+        notes: what a user should know of how it ran.
     """
 
     name: str
@@ -56,6 +58,8 @@ class BackendResult(Record):
     within: bool | None = None
     throughput: Mapping[int, float]
     samples: Sequence[Sequence[float]]
+    cpu_share: float | None = None
+    notes: tuple[str, ...] = ()
 
     def verdict(self, reference: str) -> Verdict:
         """Faster or slower than the reference, where the whole interval of their ratio is, by more than `MARGIN`."""
@@ -67,7 +71,8 @@ class BackendResult(Record):
         """Plain data."""
         pairs = {name: None if (pair := getattr(self, name)) is None else list(pair) for name in ("ci_s", "ratio_ci")}
         plain = {"throughput": {str(size): rate for size, rate in self.throughput.items()}}
-        return asdict(self) | pairs | plain | {"samples": [list(each) for each in self.samples]}
+        lists = {"samples": [list(each) for each in self.samples], "notes": list(self.notes)}
+        return asdict(self) | pairs | plain | lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +88,7 @@ class Comparison(Record):
         versions: of the packages that ran.
         notes: what makes the figures doubtful.
         backends: the results.
+        interrupted: Ctrl-C ended it; what was measured until then is here.
     """
 
     target: str
@@ -95,6 +101,7 @@ class Comparison(Record):
     versions: Mapping[str, str]
     notes: tuple[str, ...] = ()
     backends: list[BackendResult]
+    interrupted: bool = False
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each backend."""
@@ -102,7 +109,7 @@ class Comparison(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, from which `from_dict` makes it again."""
-        names = ("target", "reference", "threads", "device", "machine", "date")
+        names = ("target", "reference", "threads", "device", "machine", "date", "interrupted")
         plain = {name: getattr(self, name) for name in names}
         maps = {"dims": dict(self.dims), "versions": dict(self.versions), "notes": list(self.notes)}
         return plain | maps | {"backends": [each.to_dict() for each in self.backends]}
@@ -161,7 +168,7 @@ def _row(result: BackendResult, reference: str) -> dict[str, Any]:
 def _read(data: Mapping[str, Any]) -> dict[str, Any]:
     pairs = {name: None if data[name] is None else tuple(data[name]) for name in ("ci_s", "ratio_ci")}
     throughput = {int(size): rate for size, rate in data["throughput"].items()}
-    return {**data, **pairs, "throughput": throughput}
+    return {**data, **pairs, "throughput": throughput, "notes": tuple(data.get("notes", ()))}
 
 
 def best_native(found: Comparison, other: str) -> dict[str, Any]:

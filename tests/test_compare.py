@@ -14,9 +14,11 @@ from neural_cost.analyzer.comparison import BackendResult, Comparison, best_nati
 from neural_cost.analyzer.tables.comparison import since
 from neural_cost.analyzer.tables.text import to_text
 from neural_cost.commands.compare_families import COLUMNS
+from neural_cost.comparing import _busy
 from neural_cost.models import path
 from neural_cost.runtime import free_memory
 from neural_cost.runtime.backends.registry import chosen
+from neural_cost.runtime.rounds.rounds import Run
 
 QUICK = {"budget_s": 0.0}
 
@@ -140,6 +142,43 @@ def test_a_script_without_a_guard(tmp_path):
         [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=False, timeout=120
     )
     assert done.stdout == "[None, None] True\n", done.stderr
+
+
+def test_bfloat16_is_handed_over_and_compared_as_such():
+    import torch
+
+    model = torch.nn.Linear(64, 64).to(torch.bfloat16)
+    found = neural_cost.compare(
+        model, torch.randn(2, 64, dtype=torch.bfloat16), backends=["torch", "torchscript", "onnxruntime all"], **QUICK
+    )
+    assert [each.error for each in found.backends[:2]] == [None, None]
+    assert found.backends[1].within
+    assert "NOT_IMPLEMENTED" in found.backends[2].error  # ONNX Runtime has no such kernels on CPUs
+
+
+@pytest.mark.long
+def test_what_torch_compile_left_is_told():
+    (found,) = neural_cost.compare("zoo:lstm@torch", backends=["torch.compile"], **QUICK).backends
+    assert found.notes == ("torch.compile compiled nothing of it, and runs it as it is",)
+
+
+@pytest.mark.long
+def test_each_size_is_compiled_for_itself():
+    """After eight of them torch.compile would fall back to what is not compiled, and say nothing."""
+    import torch
+
+    model = torch.nn.Sequential(*(torch.nn.Tanh() for _ in range(8)))
+    sizes = [*range(3, 13)]
+    (found,) = neural_cost.compare(model, torch.ones(2, 8), backends=["torch.compile"], batches=sizes, **QUICK).backends
+    assert (found.error, found.notes) == (None, ())
+    assert set(found.throughput) == {2, *sizes}
+
+
+def test_a_busy_machine_is_told():
+    runs = [Run("a", "onnx", cpu_share=share) for share in (0.5, 0.75, 0.99, None)]
+    (note,) = _busy(runs, 1)
+    assert "had the processor for 50% to 75% of their time" in note
+    assert _busy(runs, 2) == _busy(runs[2:], 1) == ()
 
 
 def test_a_model_of_a_closure():
@@ -293,6 +332,12 @@ def test_other_results_end_with_1(run, tmp_path):
     saved = tmp_path / "saved.json"
     saved.write_text(json.dumps(MADE.to_dict()))
     assert run("compare", saved)[0] == 1
+
+
+def test_an_interrupt_ends_with_130(run, tmp_path):
+    saved = tmp_path / "saved.json"
+    saved.write_text(json.dumps(MADE.to_dict() | {"interrupted": True}))
+    assert run("compare", saved)[0] == 130
 
 
 def test_nothing_is_left_behind(tmp_path, monkeypatch):

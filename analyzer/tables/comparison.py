@@ -19,7 +19,8 @@ def comparison_page(found: Comparison, *, quiet: bool = False) -> list[Block]:
         *([] if quiet else [Paragraph(f"{found.date[:10]}; {versions}", "quiet")]),
     ]
     failed = [Paragraph(f"{each.name}: {each.error}", "warning") for each in found.backends if each.error]
-    notes = [Paragraph(note, "warning") for note in found.notes]
+    notes = [Paragraph(f"{each.name}: {note}", "quiet") for each in found.backends for note in each.notes]
+    notes += [Paragraph(note, "warning") for note in found.notes]
     apart = [each.name for each in found.backends if each.within is False]
     wrong = [Paragraph(f"other results than {found.reference}: {', '.join(apart)}", "alarm")] if apart else []
     return [*head, _times(found), *_throughput(found), Paragraph(""), *failed, *wrong, *notes]

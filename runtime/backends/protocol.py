@@ -55,11 +55,13 @@ class Ready:
         run: one run; it returns when the result is there, unless `timer` waits for it.
         outputs: the results of one run, in the order of the file.
         timer: for a device with a clock of its own; else this machine's.
+        notes: after the first run, what a user should know of how the model runs.
     """
 
     run: Callable[[], object]
     outputs: Callable[[], Sequence[Array]]
     timer: Timer | None = None
+    notes: Callable[[], Sequence[str]] = tuple
 
 
 class Backend(Protocol):

@@ -32,7 +32,7 @@ class Process:
         self._mine, its = context.Pipe()
         self._process = context.Process(target=work, args=(order, its), daemon=True)
         try:
-            with _set(environment(order.threads)), _without_main():
+            with _set(environment(order.threads, order.log.parent)), _without_main():
                 self._process.start()
         except Exception as error:
             raise BackendError(

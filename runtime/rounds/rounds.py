@@ -11,8 +11,9 @@ from typing import Any
 
 from neural_cost.analyzer.errors import BackendError
 from neural_cost.runtime.inputs import Array
+from neural_cost.runtime.rounds.arrays import read_arrays
 from neural_cost.runtime.rounds.process import Process, log_of
-from neural_cost.runtime.rounds.worker import Order, Started, read_arrays
+from neural_cost.runtime.rounds.worker import Order, Started
 
 LEAST_ROUNDS, MOST_ROUNDS = 8, 200
 CASE_ROUNDS = 5  # at sizes beside the first
@@ -27,6 +28,8 @@ class Run:
         rounds: samples of each round, at the first sizes; empty rounds are those it was not there for.
         others: the same at the other sizes.
         arrays: its results.
+        cpu_share: CPU seconds for each second of the samples.
+        notes: what a user should know of how it runs.
     """
 
     name: str
@@ -37,11 +40,18 @@ class Run:
     others: dict[int, list[float]] = field(default_factory=dict)
     memory: int | None = None
     arrays: list[Array] | None = None
+    cpu_share: float | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def samples(self) -> list[float]:
         """All samples."""
         return [sample for each in self.rounds for sample in each]
+
+    @property
+    def medians(self) -> list[float]:
+        """One for each round: samples of one round are too alike for the interval of a median."""
+        return [median(each) for each in self.rounds if each]
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,7 @@ def _ask(runs: Sequence[Run], processes: dict[int, Process], place: int, name: s
         return None
     if isinstance(found, Started) and runs[place].started is None:
         runs[place].started = found
+        runs[place].notes = found.notes
     return found
 
 
@@ -142,6 +153,7 @@ def _results(runs: Sequence[Run], processes: dict[int, Process], folder: Path) -
         file = folder / f"{place}.npz"
         memory = _ask(runs, processes, place, "memory")
         runs[place].memory = memory if isinstance(memory, int) else None
+        runs[place].cpu_share = _ask(runs, processes, place, "cpu_share")
         if place in processes and runs[place].started is not None:
             _ask(runs, processes, place, "outputs", file)
             runs[place].arrays = list(read_arrays(file).values()) if file.exists() else None

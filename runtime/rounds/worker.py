@@ -13,10 +13,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from neural_cost.runtime.backends.protocol import Backend, Job, NativeCall, Ready
 from neural_cost.runtime.inputs import Array
+from neural_cost.runtime.rounds.arrays import read_arrays, write_list
 from neural_cost.runtime.timing import paused, wall
 
 Load: TypeAlias = Callable[[], NativeCall]
@@ -47,10 +46,11 @@ class Order:
 
 @dataclass(frozen=True)
 class Started:
-    """How long it took to make the model ready, and the first run."""
+    """How long it took to make the model ready, and the first run; what a user should know of how it runs."""
 
     prepare_s: float
     first_s: float
+    notes: tuple[str, ...] = ()
 
 
 def work(order: Order, parent: Connection) -> None:
@@ -79,6 +79,7 @@ class _Worker:
         self.make: Callable[[Mapping[str, Array]], Ready] | None = None
         self.ready: Ready | None = None
         self.calls = 1
+        self.cpu_s = self.wall_s = 0.0  # of all samples
 
     def start(self, feeds: Path) -> Started:
         """Make the model ready for these inputs, and run it once; the next time, for others."""
@@ -95,20 +96,27 @@ class _Worker:
             self.ready.run()
         once = self._time(1)
         self.calls = max(1, min(1000, round(TARGET_S / 4 / max(once, 1e-9))))
-        return Started(prepared - begin, first - prepared)
+        return Started(prepared - begin, first - prepared, tuple(self.ready.notes()))
 
     def sample(self) -> list[float]:
         """Seconds of a call, several times."""
         samples: list[float] = []
+        wall_s, cpu_s = time.perf_counter(), time.process_time()
         with paused():
             while len(samples) < 3 or (sum(samples) * self.calls < TARGET_S and len(samples) < 50):
                 samples.append(self._time(self.calls) / self.calls)
+        self.wall_s += time.perf_counter() - wall_s
+        self.cpu_s += time.process_time() - cpu_s
         return samples
+
+    def cpu_share(self) -> float | None:
+        """CPU seconds of all threads for each second of sampling."""
+        return self.cpu_s / self.wall_s if self.wall_s > 0 else None
 
     def outputs(self, file: Path) -> None:
         """Write the results of a run to a file."""
         assert self.ready is not None
-        np.savez(file, *self.ready.outputs())
+        write_list(file, self.ready.outputs())
 
     def memory(self) -> int | None:
         """The most bytes that this process had in memory."""
@@ -117,12 +125,6 @@ class _Worker:
     def _time(self, calls: int) -> float:
         assert self.ready is not None
         return (self.ready.timer or wall)(self.ready.run, calls)
-
-
-def read_arrays(file: Path) -> dict[str, Array]:
-    """Arrays by name."""
-    with np.load(file, allow_pickle=False) as found:
-        return dict(found)
 
 
 def resident_peak() -> int | None:
@@ -158,11 +160,16 @@ def _end_with_parent() -> None:
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def environment(threads: int) -> dict[str, Any]:
-    """Variables that tell libraries how many threads to use; they read them when they start."""
+def environment(threads: int, folder: Path) -> dict[str, Any]:
+    """Variables that libraries read when they start: how many threads to use, and where compiled code is kept.
+
+    That is a folder of this comparison, or the first call would compile nothing that was compiled on another day.
+    """
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
     single = " --xla_cpu_multi_thread_eigen=false" if threads == 1 else ""
     return dict.fromkeys(names, str(threads)) | {
+        "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",  # or it starts processes of its own
         "TF_NUM_INTEROP_THREADS": "1",
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "XLA_FLAGS": (os.environ.get("XLA_FLAGS", "") + single).strip(),

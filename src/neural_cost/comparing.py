@@ -12,15 +12,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from neural_cost.analyzer.comparison import BackendResult, Comparison, ratios
 from neural_cost.analyzer.errors import BackendError, ExportError
 from neural_cost.analyzer.intervals import median_interval
 from neural_cost.runtime.backends.protocol import ONNX, Backend, NativeCall
 from neural_cost.runtime.backends.registry import chosen
 from neural_cost.runtime.inputs import Array
+from neural_cost.runtime.rounds.arrays import write_arrays
 from neural_cost.runtime.rounds.rounds import Plan, Run, order_of, take_turns
+from neural_cost.runtime.timing import WAITING
 
 PACKAGES = {"torch": ("torch",), "keras": ("tensorflow", "keras"), "jax": ("jax",)}
 Stage = Callable[[str], object]
@@ -267,7 +267,7 @@ def _written(subject: Subject, sizes: Mapping[str, int], file: Path) -> Path:
     known = {name for axes in subject.dims.values() for name in axes.values()}
     if "batch" in sizes and "batch" not in known:
         raise DimensionError(f'{subject.name} has no open dimension "batch": its batch cannot be varied.')
-    np.savez(file, **sample(subject.example, subject.dims, sizes, 0))  # type: ignore[arg-type]
+    write_arrays(file, sample(subject.example, subject.dims, sizes, 0))
     return file
 
 
@@ -303,25 +303,26 @@ def _comparison(  # noqa: PLR0917
         machine=detect_cpu().name,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         versions=_versions(subject.framework),
-        notes=tuple(_notes(subject, first, interrupted=interrupted)),
+        notes=tuple(_notes(subject, first, interrupted=interrupted)) + _busy(runs, threads),
+        interrupted=interrupted,
         backends=[_result(run, first, expected, sizes) for run in runs],
     )
 
 
 def _result(run: Run, reference: Run, expected: Sequence[Array] | None, sizes: Mapping[str, int]) -> BackendResult:
-    samples = run.samples
+    medians = run.medians
     paired = ratios(run.rounds, reference.rounds)
     absolute, relative, within, wrong = _differences(run, expected, sizes)
     throughput = {size: size / median(times) for size, times in run.others.items() if times}
-    if samples and "batch" in sizes:
-        throughput[sizes["batch"]] = sizes["batch"] / median(samples)
+    if medians and "batch" in sizes:
+        throughput[sizes["batch"]] = sizes["batch"] / median(medians)
     return BackendResult(
         name=run.name,
         framework=run.framework,
         error=run.error or wrong,
-        median_s=median(samples) if samples else None,
-        min_s=min(samples, default=None),
-        ci_s=median_interval(samples) if samples else None,
+        median_s=median(medians) if medians else None,
+        min_s=min(run.samples, default=None),
+        ci_s=median_interval(medians) if medians else None,
         ratio_to_native=median(paired) if paired else None,
         ratio_ci=median_interval(paired) if paired else None,
         prepare_s=None if run.started is None else run.started.prepare_s,
@@ -331,6 +332,8 @@ def _result(run: Run, reference: Run, expected: Sequence[Array] | None, sizes: M
         max_rel_diff=relative,
         within=within,
         throughput=throughput,
+        cpu_share=run.cpu_share,
+        notes=run.notes,
         samples=run.rounds,
     )
 
@@ -377,3 +380,14 @@ def _notes(subject: Subject, reference: Run, *, interrupted: bool) -> Iterator[s
         yield f"there are no ratios: the reference {reference.name} failed"
     if interrupted:
         yield "it was interrupted: what was measured until then is kept"
+
+
+def _busy(runs: Sequence[Run], threads: int) -> tuple[str, ...]:
+    """A note where something else had the processor: known of one thread alone, as more may wait for each other."""
+    shares = [run.cpu_share for run in runs if run.cpu_share is not None and run.cpu_share * WAITING < 1]
+    if threads != 1 or not shares:
+        return ()
+    return (
+        f"something else ran on this machine: backends had the processor for {min(shares):.0%} to {max(shares):.0%} of "
+        "their time, and their times are too long; ratios suffer less",
+    )

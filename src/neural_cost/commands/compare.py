@@ -17,6 +17,8 @@ from neural_cost.render.progress import Progress, say_warnings
 if TYPE_CHECKING:
     from neural_cost.analyzer.comparison import Comparison
 
+INTERRUPTED = 130  # what a shell reports after Ctrl-C
+
 
 def compare(  # noqa: PLR0917 - typer turns each into an option
     target: Annotated[str, typer.Argument(help=f"An .onnx file, {TARGETS} Or a saved comparison (.json), to show.")],
@@ -57,6 +59,8 @@ def compare(  # noqa: PLR0917 - typer turns each into an option
                 progress=progress,
             )
     write(_text(found, before, form, quiet=quiet, colour=colour_wanted(output)), output)
+    if found.interrupted:
+        raise typer.Exit(INTERRUPTED)
     if any(each.within is False for each in found.backends):
         raise typer.Exit(1)
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neural_cost.runtime.rounds.rounds import Plan, order_of, take_turns
+from neural_cost.runtime.rounds.arrays import write_arrays
+from neural_cost.runtime.rounds.rounds import Plan, Run, order_of, take_turns
 from tests.runtime.backends.pretenders import PIDS, Pretender
 
 QUICK = {"budget_s": 0.0, "timeout_s": 20.0}
@@ -20,7 +21,7 @@ QUICK = {"budget_s": 0.0, "timeout_s": 20.0}
 def turns(folder, *backends, tell=lambda stage: None, **options):
     """Runs by the name of the backend, and whether it was interrupted."""
     feeds = folder / "feeds.npz"
-    np.savez(feeds, x=np.ones((2, 3), np.float32))
+    write_arrays(feeds, {"x": np.ones((2, 3), np.float32)})
     orders = [order_of(folder, backend=each, load=None, file=None, threads=1, device="cpu") for each in backends]
     runs, interrupted = take_turns(orders, feeds, Plan(**{**QUICK, **options}), folder, tell)
     return {run.name: run for run in runs}, interrupted
@@ -42,6 +43,17 @@ def test_the_good_are_measured_beside_the_bad(tmp_path):
     assert found["absent"].error == "not installed: pip install nothing"
     assert "killed by signal 6" in found["crash later"].error
     assert all(found[name].arrays is None for name in names)
+
+
+def test_the_share_of_the_processor_is_told(tmp_path):
+    """A pretender sleeps most of its time."""
+    found, _ = turns(tmp_path, Pretender("good", sleep_s=0.01))
+    assert 0 < found["good"].cpu_share < 0.5
+
+
+def test_samples_of_one_round_are_one():
+    run = Run("name", "onnx", rounds=[[1.0, 2.0, 9.0], [], [4.0]])
+    assert run.medians == [2.0, 4.0]
 
 
 def test_one_that_hangs_is_ended(tmp_path):
@@ -89,7 +101,7 @@ def test_what_a_backend_started_ends_with_it(tmp_path, pids):
 
 @only_linux
 def test_backends_end_with_the_one_who_compares(tmp_path, pids):
-    np.savez(tmp_path / "feeds.npz", x=np.ones((2, 3), np.float32))
+    write_arrays(tmp_path / "feeds.npz", {"x": np.ones((2, 3), np.float32)})
     code = (
         "import sys; sys.path[:] = sys.argv[1].split('|'); from pathlib import Path\n"
         "from tests.runtime.backends.test_turns import turns, Pretender\n"
@@ -106,7 +118,7 @@ def test_backends_end_with_the_one_who_compares(tmp_path, pids):
 
 def test_other_sizes(tmp_path):
     other = tmp_path / "other.npz"
-    np.savez(other, x=np.ones((8, 3), np.float32))
+    write_arrays(other, {"x": np.ones((8, 3), np.float32)})
     found, _ = turns(tmp_path, Pretender("good"), others={8: other})
     assert len(found["good"].others[8]) == 5
 
@@ -125,7 +137,7 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path):
 
 def test_a_model_that_cannot_be_handed_over(tmp_path):
     feeds = tmp_path / "feeds.npz"
-    np.savez(feeds, x=np.ones(2))
+    write_arrays(feeds, {"x": np.ones(2)})
     order = order_of(tmp_path, backend=Pretender("good"), load=lambda: None, file=None, threads=1, device="cpu")
     (run,), _ = take_turns([order], feeds, Plan(**QUICK), tmp_path, lambda stage: None)
     assert run.error.startswith("the model cannot be handed to a process of its own")
