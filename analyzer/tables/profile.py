@@ -9,7 +9,7 @@ from neural_cost.analyzer.measurement import Kernel, Mapping, Measurement
 from neural_cost.analyzer.roofline import Bound
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
 from neural_cost.analyzer.tables.figures import UNKNOWN, count, seconds, share, size
-from neural_cost.analyzer.tables.summary import SHOWN_ROWS, head
+from neural_cost.analyzer.tables.summary import SHOWN_ROWS, bound_lines, head
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.report import Report
@@ -35,7 +35,7 @@ def profile_page(  # noqa: PLR0917
     return [
         *head(report.model),
         _whole(report, measurement, bound),
-        *_bound_notes(measurement, bound),
+        *_bound(measurement, bound),
         *rows,
         Paragraph(""),
         *_mapped(report, mapping, kernels),
@@ -94,18 +94,13 @@ def _memory(report: Report, measurement: Measurement) -> list[tuple[str, str, st
     return [("Activations asked for", size(measurement.peak_bytes), f"in the first run; the analysis says {static}")]
 
 
-def _bound_notes(measurement: Measurement, bound: Bound | None) -> list[Block]:
+def _bound(measurement: Measurement, bound: Bound | None) -> list[Block]:
     if bound is None:
         return []
-    named = (("floor", bound.floor_s), ("fused", bound.fused_s), ("per op", bound.per_op_s))
-    found = ", ".join(f"{name} {seconds(value)}" for name, value in named)
-    missing = f"; left out: {', '.join(bound.missing)}" if bound.missing else ""
-    lines: list[Block] = [Paragraph(f"No faster on {bound.device} ({bound.kind}) than: {found}{missing}")]
-    lines += [Paragraph(f"  {note}", "quiet") for note in bound.notes]
+    lines = bound_lines(bound, bound.notes)
     if bound.floor_s is not None and measurement.min_s < bound.floor_s:
-        lines.append(
-            Paragraph("bound violated: it ran faster than the floor, so the device's figures are too low", "alarm")
-        )
+        text = "bound violated: it ran faster than the floor, so the device's figures are too low"
+        lines.append(Paragraph(text, "alarm"))
     return lines
 
 

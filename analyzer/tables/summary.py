@@ -28,7 +28,7 @@ def summary(report: Report, view: View) -> list[Block]:
     parts: list[Block] = [*head(report.model), _totals(report.totals)]
     if (found := report.tokens) is not None:
         parts += tokens(found)
-    parts += [part for bound in report.bounds for part in _bound(bound, () if view.quiet else bound.notes)]
+    parts += [part for bound in report.bounds for part in bound_lines(bound, () if view.quiet else bound.notes)]
     if not view.quiet:
         shown = [view.by] if view.by else [By.NODE, By.OP]
         parts += [] if view.symbolic or view.memory or view.training else [_rows(report, by, view) for by in shown]
@@ -100,7 +100,8 @@ def _types(by_type: dict[str, int]) -> str:
     return ", ".join(f"{kind} {count(value)}" for kind, value in by_type.items())
 
 
-def _bound(bound: Bound, notes: Sequence[str]) -> list[Block]:
+def bound_lines(bound: Bound, notes: Sequence[str]) -> list[Block]:
+    """What a device cannot beat, where that comes from, and what makes it doubtful."""
     named = (("floor", bound.floor_s), ("fused", bound.fused_s), ("per op", bound.per_op_s))
     found = ", ".join(f"{name} {seconds(value)}" for name, value in named)
     missing = f"; left out: {', '.join(bound.missing)}" if bound.missing else ""
