@@ -24,6 +24,7 @@ import onnx
 import neural_cost
 from neural_cost.models import NAMES, path
 from neural_cost.runtime.inputs import random_input
+from neural_cost.runtime.profile_events import requested_peak
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 LEVELS = {"default": "ORT_ENABLE_ALL", "basic": "ORT_ENABLE_BASIC"}
@@ -94,14 +95,10 @@ def measured_peak(subject: Subject, level: str) -> int:
         feeds = _feeds(subject)
         session.run(None, feeds)
         events = json.loads(Path(session.end_profiling()).read_text())
-    return requested_peak(events) + sum(array.nbytes for array in feeds.values())
-
-
-def requested_peak(events: list[dict[str, Any]]) -> int:
-    """Return the most bytes requested at the end of a node, less those before the first node."""
-    nodes = [event["args"] for event in events if "mem_bytes_requested_in_use" in event.get("args", {})]
-    requested = [int(node["mem_bytes_requested_in_use"]) for node in nodes]
-    return max(requested) - (requested[0] - int(nodes[0]["mem_requested_in_use_delta"]))
+    nodes = [event for event in events if event.get("cat") == "Node"]
+    peak = requested_peak(nodes)
+    assert peak is not None, "ONNX Runtime tells of memory in every profile of the CPU"
+    return peak + sum(array.nbytes for array in feeds.values())
 
 
 def _feeds(subject: Subject) -> dict[str, Any]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from neural_cost.analyzer.environment import environment
 from neural_cost.analyzer.errors import BackendError, ExportError, ModelError
 from neural_cost.exporters.dim_names import open_axes
 from neural_cost.exporters.messages import first_line
@@ -103,7 +101,7 @@ def _build(model: HfConfig) -> Any:
     import mobius
 
     kind = json.loads(_read(model))["model_type"]
-    with tempfile.TemporaryDirectory() as folder, _offline():
+    with tempfile.TemporaryDirectory() as folder, environment(dict.fromkeys(OFFLINE, "1")):
         shutil.copy(model.file, Path(folder) / "config.json")
         try:
             return mobius.build(folder, load_weights=False, trust_remote_code=False)
@@ -120,20 +118,6 @@ def _component(package: Any, model: HfConfig) -> Any:
         return package[model.component or names[0]]
     choices = ", ".join(f"hf:{model.path}#{name}" for name in names)
     raise ExportError(f"{model.file} describes {len(names)} graphs: give one of {choices}.")
-
-
-@contextmanager
-def _offline() -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in OFFLINE}
-    os.environ.update(dict.fromkeys(OFFLINE, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def _versions() -> dict[str, str]:

@@ -17,8 +17,6 @@ PASSED_ON = {"Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "
 SEED = 0
 # types of arrays that Python made, and what they stand for as well
 SAFE = {"float64": ("float32", "float16"), "int64": ("int32",)}
-# what arrays come as that Python made, and what they stand for as well
-SAFE = {"float64": ("float32", "float16"), "int64": ("int32",)}
 
 
 def make_feeds(report: Report, given: Mapping[str, Array] | None = None) -> dict[str, Array]:

@@ -27,3 +27,19 @@ def no_calibration(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Tem
     """Tests see no calibration of the machine that they run on: a bound would depend on it."""
     folder = tmp_path_factory.getbasetemp() / "no_calibrations"
     monkeypatch.setattr("neural_cost.runtime.calibrate.store.FOLDER", folder)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run the command in this process: (exit code, stdout, stderr)."""
+    from neural_cost.cli import main
+
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["neural-cost", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return int(end.value.code or 0), *capsys.readouterr()
+
+    return call

@@ -5,31 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 
 import pytest
 
 from neural_cost.analyzer.tables.view import By
-from neural_cost.cli import main
 from tests.bad_models import UNKNOWN_DOMAIN
 from tests.layout import ROOT
 
 DNN = ROOT / "models" / "dnn.onnx"
 DNN_MACS = 16 * (784 * 128 + 128 * 128 + 128 * 10)  # batch 16, three fully connected layers
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run the command in this process: (exit code, stdout, stderr)."""
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["neural-cost", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        return exit_.value.code or 0, *capsys.readouterr()
-
-    return run
 
 
 def parsed(text):

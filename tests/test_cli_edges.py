@@ -12,27 +12,12 @@ import time
 
 import pytest
 
-from neural_cost.cli import main
 from neural_cost.render import progress as progress_module
 from neural_cost.render.progress import Progress
 from tests.layout import ROOT
 
 DNN = ROOT / "models" / "dnn.onnx"
 COMMAND = [sys.executable, "-m", "neural_cost"]
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run the command in this process: (exit code, stdout, stderr)."""
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["neural-cost", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        return exit_.value.code or 0, *capsys.readouterr()
-
-    return run
 
 
 MISFITS = {

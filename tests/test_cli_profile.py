@@ -13,22 +13,6 @@ from neural_cost.runtime.calibrate.calibrate import Plan, calibrate
 QUICK = ("--budget", "0.05", "--threads", "1")
 
 
-@pytest.fixture
-def run(capsys, monkeypatch):
-    """Run the command in this process: exit code, stdout, stderr."""
-
-    def call(*arguments):
-        from neural_cost.cli import main
-
-        monkeypatch.setattr("sys.argv", ["neural-cost", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        out, err = capsys.readouterr()
-        return end.value.code or 0, out, err
-
-    return call
-
-
 def test_table(run):
     code, out, err = run("profile", path("cnn"), *QUICK, "--dim", "batch=2")
     assert (code, err) == (0, "")

@@ -282,22 +282,6 @@ def test_free_memory_is_that_of_the_cgroup_if_less(monkeypatch, tmp_path):
     assert free_memory.free_bytes() == 1_024_000
 
 
-@pytest.fixture
-def run(capsys, monkeypatch):
-    """Run the command in this process: exit code, stdout, stderr."""
-
-    def call(*arguments):
-        from neural_cost.cli import main
-
-        monkeypatch.setattr("sys.argv", ["neural-cost", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        out, err = capsys.readouterr()
-        return end.value.code or 0, out, err
-
-    return call
-
-
 def test_command(run, tmp_path):
     saved = tmp_path / "saved.json"
     options = ("--budget", "0", "--backend", "onnxruntime all", "--backend", "onnxruntime basic")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from neural_cost import BackendError, ExportError
-from neural_cost.cli import main
 from neural_cost.exporters import cache
 from neural_cost.targets import is_onnx, load, onnx_file
 from tests.exporters.conftest import registered, toy
@@ -48,17 +47,6 @@ def factory_file(toy, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     yield tmp_path / "toy_factories.py"
     sys.modules.pop("toy_factories", None)
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["neural-cost", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        return exit_.value.code or 0, *capsys.readouterr()
-
-    return run
 
 
 @pytest.mark.parametrize(

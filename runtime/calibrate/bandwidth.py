@@ -16,6 +16,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from neural_cost.analyzer.calibration import Rate
+from neural_cost.runtime.calibrate.models import model_of
 from neural_cost.runtime.calibrate.samples import Best, best
 from neural_cost.runtime.session import SessionOptions, open_session
 
@@ -68,9 +69,7 @@ def row_product(side: int) -> bytes:
     """A model that multiplies a row with a square matrix of weights: nearly all that it moves is the matrix."""
     weight = helper.make_tensor("w", TensorProto.FLOAT, (side, side), np.ones(side**2, np.float32).tobytes(), raw=True)
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, (1, side)) for name in "xy"]
-    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "row", ends[:1], ends[1:], [weight])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return bytes(model.SerializeToString())
+    return model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], ends[:1], ends[1:], [weight])
 
 
 def _added_by(threads: int, size: int, call: float, budget_s: float) -> Best:

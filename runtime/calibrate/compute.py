@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper
 
 from neural_cost.analyzer.calibration import Rate
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
 from neural_cost.analyzer.errors import BackendError
+from neural_cost.runtime.calibrate.models import model_of
 from neural_cost.runtime.calibrate.samples import best
 from neural_cost.runtime.session import SessionOptions, open_session
 
@@ -63,10 +63,7 @@ def product(kind: str, size: int) -> bytes:
         node = helper.make_node("MatMul", ["x", "w"], ["y"])
         types = TYPES[kind], TYPES[kind]
     ends = [helper.make_tensor_value_info(n, t, (size, size)) for n, t in zip("xy", types, strict=True)]
-    graph = helper.make_graph([node], "product", ends[:1], ends[1:], [weight])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    onnx.checker.check_model(model)
-    return bytes(model.SerializeToString())
+    return model_of([node], ends[:1], ends[1:], [weight])
 
 
 def _feeds(kind: str, size: int) -> dict[str, np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto, helper
 
+from neural_cost.runtime.calibrate.models import model_of
 from neural_cost.runtime.calibrate.samples import best
 from neural_cost.runtime.session import SessionOptions, open_session
 
@@ -26,6 +27,4 @@ def chain(length: int) -> bytes:
     """Negations one after the other."""
     nodes = [helper.make_node("Neg", [f"x{place}"], [f"x{place + 1}"]) for place in range(length)]
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, (1,)) for name in ("x0", f"x{length}")]
-    graph = helper.make_graph(nodes, "chain", ends[:1], ends[1:])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return bytes(model.SerializeToString())
+    return model_of(nodes, ends[:1], ends[1:])

@@ -14,7 +14,7 @@ from neural_cost.runtime.mapping.source import SourceGraph, SourceNode
 from neural_cost.runtime.mapping.twins import find_twins
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Claim:
     """A kernel, and the places of the source nodes that it computes.
 
@@ -118,7 +118,7 @@ class _Claims:
             readers = [reader for name in claim.node.outputs for reader in self.readers.get(name, [])]
             places = sorted({place for reader in readers if reader in owners for place in owners[reader].places})
             if places:
-                object.__setattr__(claim, "joined", True)
+                claim.joined = True
                 claim.places.extend(places)
 
     def _known_inputs(self, node: ExecutedNode) -> Iterator[str]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from neural_cost.analyzer.environment import environment
 from neural_cost.analyzer.errors import BackendError
-from neural_cost.runtime.rounds.worker import Order, environment, work
+from neural_cost.runtime.rounds.worker import Order, thread_variables, work
 
 POLL_S = 0.02
 PATIENCE_S = 3.0  # for a process to end by itself
@@ -32,7 +33,7 @@ class Process:
         self._mine, its = context.Pipe()
         self._process = context.Process(target=work, args=(order, its), daemon=True)
         try:
-            with _set(environment(order.threads, order.log.parent)), _without_main():
+            with environment(thread_variables(order.threads, order.log.parent)), _without_main():
                 self._process.start()
         except Exception as error:
             raise BackendError(
@@ -98,21 +99,6 @@ class Process:
         how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with code {code}"
         self.close()
         return f"its process {how}{said}"
-
-
-@contextmanager
-def _set(variables: Mapping[str, str]) -> Iterator[None]:
-    """What a new process finds in its environment."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 @contextmanager

@@ -160,7 +160,7 @@ def _end_with_parent() -> None:
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def environment(threads: int, folder: Path) -> dict[str, Any]:
+def thread_variables(threads: int, folder: Path) -> dict[str, Any]:
     """Variables that libraries read when they start: how many threads to use, and where compiled code is kept.
 
     That is a folder of this comparison, or the first call would compile nothing that was compiled on another day.

@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
+from functools import partial
 from importlib.resources import files
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from neural_cost.cli import main
 from tests.layout import ROOT
 
 VALIDATOR = Draft202012Validator(json.loads((files("neural_cost") / "schema.json").read_text()))
@@ -20,17 +19,9 @@ MACS = 784 * 128 + 128 * 128 + 128 * 10
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """Run the command in this process: (exit code, stdout, stderr)."""
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["neural-cost", "analyze", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        return exit_.value.code or 0, *capsys.readouterr()
-
-    return run
+def run(run):
+    """Run `analyze` in this process: (exit code, stdout, stderr)."""
+    return partial(run, "analyze")
 
 
 def test_the_table_has_work_memory_and_the_rule_of_thumb(run):
