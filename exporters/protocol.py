@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -67,6 +67,7 @@ class Call:
     example: Mapping[str, Array]
 
 
+@runtime_checkable
 class Caller(Protocol):
     """An exporter whose models can be timed in their framework, beside their files."""
 

@@ -21,7 +21,11 @@ from neural_cost.commands.hardware import hardware
 from neural_cost.commands.profile import profile
 from neural_cost.devices import bounding_device
 from neural_cost.options import (
+    DeviceOption,
+    DimOption,
+    ShapeOption,
     Sizes,
+    TripsOption,
     check_view,
     choice,
     device_of,
@@ -100,9 +104,9 @@ def root(
 @app.command()
 def analyze(  # noqa: PLR0917 - typer turns each into an option
     target: Annotated[str, typer.Argument(help=f"An .onnx file, {TARGETS}")],
-    dim: Annotated[list[str] | None, typer.Option(help="NAME=SIZE or INPUT:AXIS=SIZE; repeatable.")] = None,
-    shape: Annotated[list[str] | None, typer.Option(help="INPUT=8x3x224x224; repeatable.")] = None,
-    trips: Annotated[list[str] | None, typer.Option(help="LOOP=N: how often a Loop's body runs; repeatable.")] = None,
+    dim: DimOption = None,
+    shape: ShapeOption = None,
+    trips: TripsOption = None,
     rules: Annotated[Path | None, typer.Option(help="A Python file of yours with cost rules; it is run.")] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Run it once in ONNX Runtime and compare.")] = False,
     inputs: Annotated[Path | None, typer.Option(help="An .npz file of inputs for --verify, by name.")] = None,
@@ -110,7 +114,7 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
         DataDependent, choice(DataDependent, "Sizes that only a run finds.")
     ] = DataDependent.UNKNOWN,
     causal: Annotated[Causal, choice(Causal, "Causal attention: all products, or the half needed.")] = Causal.FULL,
-    device: Annotated[list[str] | None, typer.Option(help="Device to bound the time on; by default this CPU.")] = None,
+    device: DeviceOption = None,
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Counts as formulas of the open dimensions.")] = False,
     memory: Annotated[bool, typer.Option("--memory", help="What is alive when, and whether it fits.")] = False,
     order: Annotated[Order, choice(Order, "With --memory: beside the file's order, one that needs less.")] = Order.FILE,

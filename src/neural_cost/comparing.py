@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -15,90 +14,14 @@ from typing import Any
 from neural_cost.analyzer.comparison import BackendResult, Comparison, ratios
 from neural_cost.analyzer.errors import BackendError, ExportError
 from neural_cost.analyzer.intervals import median_interval
-from neural_cost.runtime.backends.protocol import ONNX, Backend, NativeCall
+from neural_cost.runtime.backends.protocol import ONNX, Backend
 from neural_cost.runtime.backends.registry import chosen
 from neural_cost.runtime.inputs import Array
-from neural_cost.runtime.rounds.arrays import write_arrays
 from neural_cost.runtime.rounds.rounds import Plan, Run, order_of, take_turns
 from neural_cost.runtime.timing import WAITING
+from neural_cost.subjects import Stage, Subject, sizes_of_subject, subject_of_model, subject_of_target, write_inputs
 
 PACKAGES = {"torch": ("torch",), "keras": ("tensorflow", "keras"), "jax": ("jax",)}
-Stage = Callable[[str], object]
-
-
-@dataclass(frozen=True)
-class OfTarget:
-    """Makes the model that a target names; in the process that runs it."""
-
-    target: str
-
-    def __call__(self) -> NativeCall:
-        """The model as its framework calls it."""
-        from neural_cost.targets import load
-
-        source = load(self.target, lambda stage: None)
-        return native_call(source.model, source.example_inputs)
-
-
-@dataclass(frozen=True)
-class OfModel:
-    """A model that was handed over, and its example inputs."""
-
-    model: Any
-    example_inputs: Any
-
-    def __call__(self) -> NativeCall:
-        """The model as its framework calls it."""
-        return native_call(self.model, self.example_inputs)
-
-
-@dataclass(frozen=True)
-class Carried:
-    """The same, as bytes that hold the code of what no other process can import: of a notebook, a script, a closure."""
-
-    data: bytes
-
-    def __call__(self) -> NativeCall:
-        """The model as its framework calls it."""
-        import cloudpickle
-
-        return native_call(*cloudpickle.loads(self.data))
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What is compared: a file, and the model that it was made of, if any.
-
-    Attributes:
-        dims: names of open axes by input.
-        example: arrays by the names of inputs.
-        framework: of the model; None for a file that came as one.
-        load: makes the model.
-        why_no_file: why there is no file to run; the framework's own backends are then compared alone.
-    """
-
-    name: str
-    file: Path | None
-    example: Mapping[str, Array]
-    dims: Mapping[str, Mapping[int, str]]
-    framework: str | None
-    load: Callable[[], NativeCall] | None
-    why_no_file: str = ""
-
-
-def native_call(model: Any, example_inputs: Any) -> NativeCall:
-    """A model as a function of its tensors.
-
-    Raises:
-        ExportError: its exporter cannot tell how it is called.
-    """
-    from neural_cost.exporters.registry import exporter_of
-
-    exporter = exporter_of(model, example_inputs)
-    call = getattr(exporter, "call", None)
-    if call is None:
-        raise ExportError(f"the exporter of {exporter.name} models does not tell how they are called.")
-    return call(model, example_inputs)  # type: ignore[no-any-return]
 
 
 def compare(
@@ -141,16 +64,18 @@ def compare(
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         if isinstance(model, str | Path):
-            subject = _of_target(str(model), dims or {}, tell)
+            subject = subject_of_target(str(model), dims or {}, tell)
         else:
-            subject = _of_model(model, example_inputs, folder, tell)
+            subject = subject_of_model(model, example_inputs, folder, tell)
         wanted = [each for each in chosen(subject.framework, backends) if subject.file or each.framework != ONNX]
         named = _reference(wanted, reference)
-        sizes = _sizes(subject, dims or {})
-        feeds = _written(subject, sizes, folder / "feeds.npz")
+        sizes = sizes_of_subject(subject, dims or {})
+        feeds = write_inputs(subject, sizes, folder / "feeds.npz")
         if subject.file is not None:
             _warn(subject.file, sizes)
-        others = {size: _written(subject, {**sizes, "batch": size}, folder / f"batch{size}.npz") for size in batches}
+        others = {
+            size: write_inputs(subject, {**sizes, "batch": size}, folder / f"batch{size}.npz") for size in batches
+        }
         orders = [
             order_of(
                 folder,
@@ -167,84 +92,6 @@ def compare(
         return _comparison(subject, runs, named, sizes, threads, device, interrupted=interrupted)
 
 
-def _of_target(target: str, dims: Mapping[str, int], tell: Stage) -> Subject:
-    """The file of a target, and what makes its model; the example is that of the file where it has open dimensions."""
-    from neural_cost.targets import is_onnx, load, onnx_file
-
-    if is_onnx(target):
-        return _of_file(target, dims)
-    source = load(target, tell)
-    from neural_cost.exporters.registry import exporter_of
-
-    framework = exporter_of(source.model, source.example_inputs).name
-    call = native_call(source.model, source.example_inputs)
-    try:
-        file: Path | None = onnx_file(target, tell)
-        why = ""
-    except ExportError as error:
-        file, why = None, str(error)
-    return Subject(target, file, call.example, _open(file), framework, OfTarget(target), why)
-
-
-def _of_model(model: Any, example_inputs: Any, folder: Path, tell: Stage) -> Subject:
-    from neural_cost.exporters.export import export
-    from neural_cost.exporters.registry import exporter_of
-
-    name = getattr(model, "__name__", type(model).__name__)
-    call = native_call(model, example_inputs)
-    framework = exporter_of(model, example_inputs).name
-    load = _carried(model, example_inputs)
-    try:
-        exported = export(model, example_inputs, folder / "model.onnx", progress=tell)
-        return Subject(name, exported.path, call.example, exported.dims, framework, load)
-    except ExportError as error:
-        return Subject(name, None, call.example, {}, framework, load, str(error))
-
-
-def _carried(model: Any, example_inputs: Any) -> Callable[[], NativeCall]:
-    """What makes the model in another process; what cannot be carried there is told when the process is started."""
-    try:
-        import cloudpickle
-
-        return Carried(cloudpickle.dumps((model, example_inputs)))
-    except Exception:  # whatever the model's own parts raise, or there is no cloudpickle
-        return OfModel(model, example_inputs)
-
-
-def _of_file(target: str, dims: Mapping[str, int]) -> Subject:
-    from neural_cost.analyzer.analyze import analyze
-    from neural_cost.runtime.feeds import make_feeds
-
-    example = make_feeds(analyze(target, dims))
-    return Subject(target, Path(target), example, _open(Path(target)), None, None)
-
-
-def _open(file: Path | None) -> dict[str, dict[int, str]]:
-    """Names of open axes by input."""
-    if file is None:
-        return {}
-    import onnx
-
-    graph = onnx.load(file, load_external_data=False).graph
-    held = {tensor.name for tensor in graph.initializer}
-    return {
-        value.name: {axis: dim.dim_param for axis, dim in enumerate(value.type.tensor_type.shape.dim) if dim.dim_param}
-        for value in graph.input
-        if value.name not in held
-    }
-
-
-def _sizes(subject: Subject, dims: Mapping[str, int]) -> dict[str, int]:
-    from neural_cost.analyzer.errors import DimensionError, listed
-    from neural_cost.exporters.sample import sizes_of
-
-    sizes = sizes_of(subject.example, subject.dims)
-    for name in dims:
-        if name not in sizes:
-            raise DimensionError(f'{subject.name} has no open dimension "{name}"; it has: {listed(sizes)}.')
-    return {**sizes, **dims}
-
-
 def _warn(file: Path, sizes: Mapping[str, int]) -> None:
     """Warn of a model that does not fit into memory; one that cannot be analyzed may still run."""
     from neural_cost.analyzer.analyze import analyze
@@ -257,18 +104,6 @@ def _warn(file: Path, sizes: Mapping[str, int]) -> None:
         return
     if warning is not None:
         warnings.warn(warning, ResourceWarning, stacklevel=3)
-
-
-def _written(subject: Subject, sizes: Mapping[str, int], file: Path) -> Path:
-    """Inputs of these sizes, as a file that processes can read."""
-    from neural_cost.analyzer.errors import DimensionError
-    from neural_cost.exporters.sample import sample
-
-    known = {name for axes in subject.dims.values() for name in axes.values()}
-    if "batch" in sizes and "batch" not in known:
-        raise DimensionError(f'{subject.name} has no open dimension "batch": its batch cannot be varied.')
-    write_arrays(file, sample(subject.example, subject.dims, sizes, 0))
-    return file
 
 
 def _reference(wanted: Sequence[Backend], name: str | None) -> str:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
@@ -15,6 +15,12 @@ from neural_cost.analyzer.tables.view import By, View
 from neural_cost.analyzer.training.options import TrainingOptions
 
 Value = TypeVar("Value")
+
+
+DimOption = Annotated[list[str] | None, typer.Option(help="NAME=SIZE or INPUT:AXIS=SIZE; repeatable.")]
+ShapeOption = Annotated[list[str] | None, typer.Option(help="INPUT=8x3x224x224; repeatable.")]
+TripsOption = Annotated[list[str] | None, typer.Option(help="LOOP=N: how often a Loop's body runs; repeatable.")]
+DeviceOption = Annotated[list[str] | None, typer.Option(help="Device to bound the time on; by default this CPU.")]
 
 
 class Sizes(NamedTuple):

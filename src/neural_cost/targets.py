@@ -56,13 +56,22 @@ def onnx_file(target: str, progress: Stage | None = None) -> Path:
         raise ModelError("the target is empty: give the path of an .onnx file, or what can be exported to one.")
     if is_onnx(target):
         return Path(target)
+    tell = progress or (lambda stage: None)
+    return exported(load(target, tell), tell)
+
+
+def exported(source: Source, tell: Stage) -> Path:
+    """The ONNX file of a model: its export, which is kept for the next time.
+
+    Raises:
+        ExportError: it cannot be exported.
+        BackendError: a framework is missing.
+    """
     from neural_cost.exporters.cache import cached
     from neural_cost.exporters.export import export
     from neural_cost.exporters.protocol import Request
     from neural_cost.exporters.registry import exporter_of
 
-    tell = progress or (lambda stage: None)
-    source = load(target, tell)
     exporter = exporter_of(source.model, source.example_inputs)
     content = exporter.content(source.model, source.example_inputs)
 

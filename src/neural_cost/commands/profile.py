@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from neural_cost.commands.export import HELP as TARGETS
-from neural_cost.options import Sizes, device_of, dims_of, shapes_of, trips_of
+from neural_cost.options import (
+    DeviceOption,
+    DimOption,
+    ShapeOption,
+    Sizes,
+    TripsOption,
+    device_of,
+    dims_of,
+    shapes_of,
+    trips_of,
+)
 from neural_cost.render.forms import DebugOption, Format, FormatOption, OutputOption, QuietOption, delimited
 from neural_cost.render.output import check, colour_wanted, write
 from neural_cost.render.progress import Progress, say_warnings
@@ -23,14 +33,14 @@ LEVELS = ("disable", "basic", "extended", "all")
 
 def profile(  # noqa: PLR0917 - typer turns each into an option
     target: Annotated[str, typer.Argument(help=f"An .onnx file, {TARGETS}")],
-    dim: Annotated[list[str] | None, typer.Option(help="NAME=SIZE or INPUT:AXIS=SIZE; repeatable.")] = None,
-    shape: Annotated[list[str] | None, typer.Option(help="INPUT=8x3x224x224; repeatable.")] = None,
-    trips: Annotated[list[str] | None, typer.Option(help="LOOP=N: how often a Loop's body runs; repeatable.")] = None,
+    dim: DimOption = None,
+    shape: ShapeOption = None,
+    trips: TripsOption = None,
     inputs: Annotated[Path | None, typer.Option(help="An .npz file of inputs, by name; else made up.")] = None,
     provider: Annotated[str, typer.Option(help="What it runs on: cpu, cuda, tensorrt, coreml...")] = "cpu",
     threads: Annotated[int | None, typer.Option(help="Threads of an operator; ONNX Runtime's choice.", min=1)] = None,
     opt_level: Annotated[str, typer.Option(help=f"How far the graph is rewritten: {', '.join(LEVELS)}.")] = "all",
-    device: Annotated[list[str] | None, typer.Option(help="Device to bound the time on; by default this CPU.")] = None,
+    device: DeviceOption = None,
     budget: Annotated[float, typer.Option(help="Seconds for timing; as many again for the profile.", min=0)] = 5.0,
     trace: Annotated[
         Path | None, typer.Option(help="A trace for Perfetto or Chrome, to write.", readable=False)
