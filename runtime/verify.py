@@ -64,6 +64,8 @@ class Verification:
         """A line of counts, and one for each difference."""
         found = f"{len(self.differences)} differences" if self.differences else "no difference"
         loops = f" and the trips of {self.trips} loops" if self.trips else ""
+        if not self.compared and not self.trips:
+            found, loops = "nothing is verified", ", as none could be compared"
         head = (
             f"run in ONNX Runtime: {found} in {self.compared} tensors{loops}; "
             f"{self.unknown} not known, {self.unseen} not shown by the run"

@@ -6,6 +6,7 @@ import atexit
 import gc
 import json
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -159,6 +160,9 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     sizes, on = Sizes(dims_of(dim), shapes_of(shape), trips_of(trips)), device_of(device)
     if rules is not None:
         run_rules(rules)
+    arrays = None if inputs is None else _arrays(inputs)
+    if arrays is not None:
+        sizes.shapes.update({name: list(array.shape) for name, array in arrays.items()})
     with Progress(quiet=quiet) as progress:
         report = _analyzed(
             onnx_file(target, progress),
@@ -168,7 +172,7 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
             causal=causal,
             progress=progress,
         )
-        found = _verified(report, inputs, progress) if verify else None
+        found = _verified(report, arrays, progress) if verify else None
     write(_report_text(report, found, form, view, colour=colour_wanted(output)), output)
     if found is not None and found.differences:
         raise typer.Exit(1)
@@ -214,12 +218,17 @@ def _analyzed(
     )
 
 
-def _verified(report: Report, inputs: Path | None, progress: Progress) -> Verification:
+def _arrays(inputs: Path) -> Mapping[str, Any]:
     from neural_cost.runtime.inputs import load_inputs
+
+    return load_inputs(inputs)
+
+
+def _verified(report: Report, inputs: Mapping[str, Any] | None, progress: Progress) -> Verification:
     from neural_cost.runtime.verify import verify
 
     progress("one run in ONNX Runtime")
-    return verify(report, None if inputs is None else load_inputs(inputs))
+    return verify(report, inputs)
 
 
 def _report_text(report: Report, found: Verification | None, form: Format, view: View, *, colour: bool) -> str:

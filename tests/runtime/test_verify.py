@@ -136,3 +136,22 @@ def test_what_cannot_run_is_told_in_one_sentence(tmp_path):
     file = written("g (float[n, 3] x) => (float[a, b] y) <int64[1] s = {4}> { y = Expand(x, s) }", tmp_path)
     with pytest.raises(neural_cost.BackendError, match="cannot be run by ONNX Runtime"):
         neural_cost.verify(neural_cost.analyze(file))
+
+
+def test_a_run_that_shows_nothing_verifies_nothing(tmp_path):
+    """All that there is is a size that only a run finds."""
+    text = "g (float[n, 3] x) => (int64[2, k] y) { y = NonZero(x) }"
+    found = neural_cost.verify(neural_cost.analyze(written(text, tmp_path)))
+    assert found.compared == 0
+    assert str(found).startswith("run in ONNX Runtime: nothing is verified in 0 tensors, as none could be compared")
+
+
+def test_inputs_say_the_sizes_of_the_run(run, tmp_path):
+    np.savez(tmp_path / "in.npz", input=np.ones((5, 784), np.float32))
+    code, out, _ = run("analyze", path("dnn"), "--verify", "--inputs", tmp_path / "in.npz")
+    assert code == 0
+    assert "batch = 5" in out
+    np.savez(tmp_path / "wrong.npz", nothing=np.ones(3))
+    code, out, err = run("analyze", path("dnn"), "--verify", "--inputs", tmp_path / "wrong.npz")
+    assert (code, out) == (2, "")
+    assert "nothing" in err
