@@ -149,7 +149,7 @@ def profile(
     model: Path | bytes = with_names(file) or file
     folder = file.resolve().parent if isinstance(model, bytes) else None
     tell("running")
-    session = open_session(model, options, folder=folder)
+    session = open_session(model, options, name=file, folder=folder)
     run = session.runner(feeds)
     timing = call(str(file), lambda: benchmark(run, warmup=WARMUP, budget_s=budget_s))
     with tempfile.TemporaryDirectory() as scratch:

@@ -101,6 +101,7 @@ def open_session(
     model: Path | bytes,
     options: SessionOptions,
     *,
+    name: object = "the model",
     folder: Path | None = None,
     profile: Path | None = None,
     optimized: Path | None = None,
@@ -110,6 +111,7 @@ def open_session(
     Args:
         model: its file, or the bytes of one.
         options: how it is run.
+        name: what a model is called that comes as bytes.
         folder: where the weights of a model lie that comes as bytes.
         profile: prefix of the file that a profile is written to.
         optimized: where the graph is written to after its rewrites, its weights beside it.
@@ -127,7 +129,7 @@ def open_session(
             model if isinstance(model, bytes) else str(model), settings, providers=[provider]
         )
     except Exception as error:  # ONNX Runtime raises many types of its own
-        where = "the model" if isinstance(model, bytes) else model
+        where = name if isinstance(model, bytes) else model
         raise BackendError(f"{where} cannot be loaded by ONNX Runtime: {_short(error)}") from error
     seconds = time.perf_counter() - start
     if handle.get_providers()[0] != provider:

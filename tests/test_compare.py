@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 
+import onnx
+import onnx.parser
 import pytest
 
 import neural_cost
@@ -328,3 +330,16 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     neural_cost.compare(shutil.copy(path("dnn"), tmp_path), backends=["onnxruntime all"], **QUICK)
     assert [file.name for file in tmp_path.iterdir()] == ["dnn.onnx"]
+
+
+def test_nothing_that_runs_ends_with_3(run, tmp_path):
+    file = tmp_path / "odd.onnx"
+    onnx.save(
+        onnx.parser.parse_model(
+            '<ir_version: 8, opset_import: ["": 17, "acme": 1]> g (float[2] x) => (float[2] y) { y = acme.Odd(x) }'
+        ),
+        file,
+    )
+    code, out, _ = run("compare", file, "--budget", "0", "--backend", "onnxruntime all")
+    assert code == 3
+    assert f"onnxruntime all: {file} cannot be loaded" in " ".join(out.split())

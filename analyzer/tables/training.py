@@ -39,11 +39,23 @@ def _work(found: TrainingCost) -> Grid:
     return _plain(
         [
             ("Training MACs, forward", count(found.forward_macs, least=least), "one pass over one batch"),
-            ("  backward", count(found.backward_macs, least=least), f"{count(rule.backward_macs)} as 2 x forward"),
+            (
+                "  backward",
+                count(found.backward_macs, least=least),
+                f"{count(rule.backward_macs, least=least)} as 2 x forward",
+            ),
             ("    of inputs", count(found.input_macs, least=least), "gradients that go on to other nodes"),
-            ("    of weights", count(found.weight_macs, least=least), f"of {found.parameters:,} parameters"),
+            (
+                "    of weights",
+                count(found.weight_macs, least=least),
+                f"of {'>= ' * least}{found.parameters:,} parameters",
+            ),
             *(again if found.recomputed_macs else []),
-            ("FLOPs backward", count(found.backward_flops, least=least), f"{count(found.forward_flops)} forward"),
+            (
+                "FLOPs backward",
+                count(found.backward_flops, least=least),
+                f"{count(found.forward_flops, least=least)} forward",
+            ),
             ("FLOPs of a step", _known(found.step_flops, least=least), _step(found)),
         ],
         "Work",
@@ -67,16 +79,20 @@ def _memory(found: TrainingCost) -> Grid:
     return _plain(
         [
             ("Training memory", size(found.memory_bytes, least=least), "workspace and gradients on their way apart"),
-            ("  weights", size(found.weight_bytes), frozen),
-            *([("  weights again", size(found.copy_bytes), copy)] if found.copy_bytes else []),
-            ("  gradients", size(found.gradient_bytes), "of weights"),
-            ("  optimizer", size(found.optimizer_bytes), f"state of {options.optimizer}"),
+            ("  weights", size(found.weight_bytes, least=least), frozen),
+            *([("  weights again", size(found.copy_bytes, least=least), copy)] if found.copy_bytes else []),
+            ("  gradients", size(found.gradient_bytes, least=least), "of weights"),
+            ("  optimizer", size(found.optimizer_bytes, least=least), f"state of {options.optimizer}"),
             (
                 "  saved",
                 size(found.saved_bytes, least=least),
-                f"activations, inputs among them {size(found.saved_input_bytes)}",
+                f"activations, inputs among them {size(found.saved_input_bytes, least=least)}",
             ),
-            ("2 x forward", size(rule.memory_training_bytes), "rule of thumb: all that nodes write, twice"),
+            (
+                "2 x forward",
+                size(rule.memory_training_bytes, least=least),
+                "rule of thumb: all that nodes write, twice",
+            ),
         ],
         "Memory",
     )

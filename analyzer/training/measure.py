@@ -59,10 +59,11 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
     flops = graph.totals.flops + backward + plan.recomputed_flops
     uncounted, unknown = _uncounted(parts), _unknown(parts, kept)
     elements = sum(weight.elements for weight in found.weights.trained)
+    complete = not uncounted and not unknown and graph.totals.complete
     made = cache(lambda: formulas(found, options, weights.total, held))
     return TrainingCost(
         options,
-        not uncounted and not unknown and graph.totals.complete,
+        complete,
         graph.totals.macs,
         graph.totals.flops,
         input_macs + weight_macs,
@@ -88,7 +89,7 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
         uncounted,
         unknown,
         [*plan.notes, *_notes(found, options)],
-        _fits(graph, weights.total, held, made, complete=not unknown),
+        _fits(graph, weights.total, held, made, complete=complete),
         made,
     )
 

@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from neural_cost.analyzer.errors import NeuralCostError
 from neural_cost.runtime.backends.protocol import Backend, Job, NativeCall, Ready
 from neural_cost.runtime.inputs import Array
 from neural_cost.runtime.rounds.arrays import read_arrays, write_list
@@ -66,7 +67,8 @@ def work(order: Order, parent: Connection) -> None:
         return
     except BaseException as error:
         with suppress(OSError):
-            parent.send(("failed", f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"))
+            said = " ".join(str(error).split())[:300]
+            parent.send(("failed", said if isinstance(error, NeuralCostError) else f"{type(error).__name__}: {said}"))
 
 
 class _Worker:

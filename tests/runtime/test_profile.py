@@ -177,7 +177,6 @@ def test_a_model_that_does_not_load(tmp_path):
     model = onnx.load(file)
     model.graph.node[0].domain = "acme"
     model.opset_import.append(onnx.helper.make_opsetid("acme", 1))
-    model.graph.node[0].name = "one"
     onnx.save(model, file)
     with pytest.raises(neural_cost.BackendError, match=r"model.onnx cannot be loaded by ONNX Runtime"):
         neural_cost.profile(file, **QUICK)

@@ -61,6 +61,8 @@ def compare(  # noqa: PLR0917 - typer turns each into an option
     write(_text(found, before, form, quiet=quiet, colour=colour_wanted(output)), output)
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
+    if all(each.median_s is None for each in found.backends):
+        raise typer.Exit(3)  # nothing ran: why stands in the result
     if any(each.within is False for each in found.backends):
         raise typer.Exit(1)
 

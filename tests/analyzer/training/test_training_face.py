@@ -8,9 +8,12 @@ import json
 from functools import partial
 from importlib.resources import files
 
+import onnx
+import onnx.parser
 import pytest
 from jsonschema import Draft202012Validator
 
+import neural_cost
 from tests.layout import ROOT
 
 VALIDATOR = Draft202012Validator(json.loads((files("neural_cost") / "schema.json").read_text()))
@@ -81,3 +84,17 @@ def test_mistakes_are_told(options, word, run):
     code, _, err = run(DNN, *options)
     assert code == 2
     assert word in err
+
+
+def test_what_is_left_out_makes_every_figure_a_lower_one(run, tmp_path):
+    """Nothing is known of the operator, so nothing says that a run fits."""
+    file = tmp_path / "odd.onnx"
+    text = '<ir_version: 8, opset_import: ["": 17, "acme": 1]> g (float[2] x) => (float[2] y) { y = acme.Odd(x) }'
+    onnx.save(onnx.parser.parse_model(text), file)
+    code, out, _ = run(file, "--training", "--quiet", "--device", "T4")
+    assert code == 0
+    assert "yes" not in out
+    work = out[out.index("Training MACs") :].splitlines()
+    named = ("  weights ", "  gradients ", "  optimizer ", "  saved ", "  backward ", "2 x forward ")
+    assert all(">=" in line for line in work if line.startswith(named))
+    assert not neural_cost.analyze(file, device="T4").training().fits.fits
