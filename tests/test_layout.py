@@ -21,6 +21,7 @@ def tree(tmp_path):
         "analyzer",
         "analyzer/rules",
         "analyzer/data",
+        "analyzer/findings",
         "analyzer/gap",
         "analyzer/memory",
         "analyzer/shape_mends",

@@ -18,6 +18,8 @@ from neural_cost.analyzer.report import Report
 from neural_cost.analyzer.roofline import Bound
 from neural_cost.analyzer.traffic import compulsory_shares
 
+ROUNDING = 1e-9  # of the floor
+
 
 class Timed(Protocol):
     """How long a run took: a `Measurement`, a `Timing`."""
@@ -43,7 +45,13 @@ class Profiled(Protocol):
         """In the order in which they ran."""
 
 
-def analyze_gap(report: Report, measurement: Timed | Profiled, device: str | Device | None = None) -> Gap:
+def analyze_gap(
+    report: Report,
+    measurement: Timed | Profiled,
+    device: str | Device | None = None,
+    *,
+    kernels: Sequence[Kernel] | None = None,
+) -> Gap:
     """Split the measured time into the floor and causes that add up to it.
 
     The floor is that of the whole model. Each kernel has its own, of its FLOPs and its part of the compulsory bytes;
@@ -56,6 +64,7 @@ def analyze_gap(report: Report, measurement: Timed | Profiled, device: str | Dev
         report: of the model that ran.
         measurement: a `Profile`; with a `Measurement` or `Timing` alone, which has no kernels, the gap stays whole.
         device: whose bounds are compared with; by default that of the report.
+        kernels: by default those of the profile.
 
     Raises:
         DeviceError: there is no device.
@@ -63,11 +72,11 @@ def analyze_gap(report: Report, measurement: Timed | Profiled, device: str | Dev
     on = device_of(device) or report.opened.device
     if on is None:
         raise DeviceError("a gap is between a run and what a device can do: give a device, as device='A100'.")
-    whole: Timed = getattr(measurement, "measurement", measurement)
-    kernels: Sequence[Kernel] = getattr(measurement, "kernels", ())
+    whole: Timed = getattr(measurement, "measurement", measurement)  # type: ignore[arg-type]
+    ran: Sequence[Kernel] = getattr(measurement, "kernels", ()) if kernels is None else kernels
     bound = report_bound(report, on)
-    run = _Run(report, on, bound, kernels, whole.min_s)
-    parts = [(kernel, run.parts(kernel)) for kernel in kernels if _is_known(kernel)]
+    run = _Run(report, on, bound, ran, whole.min_s)
+    parts = [(kernel, run.parts(kernel)) for kernel in ran if _is_known(kernel)]
     seconds = _seconds(run, parts, whole)
     floor_s = bound.floor_s or 0.0
     return Gap(
@@ -141,11 +150,7 @@ def _seconds(run: _Run, parts: Sequence[tuple[Kernel, Parts]], whole: Timed) -> 
     for each in every:
         for cause, seconds in each.causes:
             found[cause] = found.get(cause, 0.0) + seconds
-    undone = max(
-        0.0,
-        (bound.compute_s or 0.0) - sum(each.compute_s for each in every),
-        (bound.memory_s or 0.0) - sum(each.memory_s for each in every),
-    )  # what the floor counts and none of these kernels did
+    undone = _undone(bound, every)
     inserted = sum(kernel.seconds for kernel in run.kernels if kernel.inserted)
     other = sum(kernel.seconds for kernel in run.kernels if not kernel.inserted and not _is_known(kernel))
     unexplained = run.scale * other if run.kernels else run.min_s
@@ -158,6 +163,14 @@ def _seconds(run: _Run, parts: Sequence[tuple[Kernel, Parts]], whole: Timed) -> 
         "unexplained": max(0.0, rest),
         "left out": min(0.0, rest),
     }
+
+
+def _undone(bound: Bound, parts: Sequence[Parts]) -> float:
+    """Seconds of what the floor counts and none of these kernels did; what rounding leaves is nothing."""
+    compute = (bound.compute_s or 0.0) - sum(each.compute_s for each in parts)
+    memory = (bound.memory_s or 0.0) - sum(each.memory_s for each in parts)
+    most = max(compute, memory)
+    return most if most > ROUNDING * (bound.floor_s or 0.0) else 0.0
 
 
 def _nodes(report: Report, device: Device, parts: Sequence[tuple[Kernel, Parts]]) -> dict[int, Parts]:

@@ -9,9 +9,12 @@ from neural_cost.analyzer.measurement import Kernel, Mapping, Measurement
 from neural_cost.analyzer.roofline import Bound
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
 from neural_cost.analyzer.tables.figures import UNKNOWN, count, seconds, share, size
+from neural_cost.analyzer.tables.findings import findings_blocks
+from neural_cost.analyzer.tables.gap import gap_blocks
 from neural_cost.analyzer.tables.summary import SHOWN_ROWS, bound_lines, head
 
 if TYPE_CHECKING:
+    from neural_cost.analyzer.profiled import Profiled
     from neural_cost.analyzer.report import Report
 
 COLUMNS = (
@@ -20,17 +23,9 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def profile_page(  # noqa: PLR0917
-    report: Report,
-    measurement: Measurement,
-    kernels: Sequence[Kernel],
-    mapping: Mapping,
-    bound: Bound | None,
-    top: int | None = None,
-    *,
-    quiet: bool = False,
-) -> list[Block]:
+def profile_page(found: Profiled, top: int | None = None, *, quiet: bool = False) -> list[Block]:
     """All that a table shows of a profile; `quiet` leaves the kernels out."""
+    report, measurement, kernels, bound = found.report, found.measurement, found.kernels, found.bound
     rows: list[Block] = [] if quiet else [_kernels(report, kernels, top or SHOWN_ROWS)]
     return [
         *head(report.model),
@@ -38,7 +33,9 @@ def profile_page(  # noqa: PLR0917
         *_bound(measurement, bound),
         *rows,
         Paragraph(""),
-        *_mapped(report, mapping, kernels),
+        *_mapped(found.mapping, kernels),
+        *([] if found.gap is None else gap_blocks(found.gap)),
+        *findings_blocks(report, found.findings, found.measurement.median_s, quiet=quiet),
         *(Paragraph(note, "warning") for note in measurement.notes),
     ]
 
@@ -49,7 +46,7 @@ def kernel_rows(report: Report, kernels: Sequence[Kernel]) -> list[dict[str, Any
     return [
         {
             **kernel.to_dict(),
-            "nodes": " + ".join(_named(report, place) for place in kernel.source_nodes),
+            "nodes": " + ".join(report.nodes[place].label for place in kernel.source_nodes),
             "share": kernel.seconds / whole if whole else None,
         }
         for kernel in sorted(kernels, key=lambda kernel: -kernel.seconds)
@@ -143,11 +140,6 @@ def _what(row: dict[str, Any]) -> str:
     return "(inserted)" if row["inserted"] else "(not known)"
 
 
-def _named(report: Report, place: int) -> str:
-    node = report.nodes[place]
-    return node.name or f"{node.op_type} {node.index}"
-
-
 def _rate(value: float | None) -> str:
     return "-" if not value else count(round(value))
 
@@ -156,7 +148,7 @@ def _or_dash(value: float | None, shown: Any) -> str:
     return "-" if value is None else str(shown(value))
 
 
-def _mapped(report: Report, mapping: Mapping, kernels: Sequence[Kernel]) -> list[Block]:
+def _mapped(mapping: Mapping, kernels: Sequence[Kernel]) -> list[Block]:
     macs = UNKNOWN if mapping.mac_share is None else f"{mapping.mac_share:.1%}"
     inserted = sum(kernel.inserted for kernel in kernels)
     line = (

@@ -20,7 +20,6 @@ from neural_cost.commands.export import HELP as TARGETS
 from neural_cost.commands.export import export
 from neural_cost.commands.hardware import hardware
 from neural_cost.commands.profile import profile
-from neural_cost.devices import bounding_device
 from neural_cost.options import (
     DeviceOption,
     DimOption,
@@ -48,6 +47,7 @@ from neural_cost.render.forms import (
 )
 from neural_cost.render.output import check, colour_wanted, write
 from neural_cost.render.progress import Progress
+from neural_cost.runtime.this_machine import bounding_device
 from neural_cost.targets import onnx_file
 
 if TYPE_CHECKING:

@@ -62,9 +62,9 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
     sizes = Sizes(dims_of(dim), shapes_of(shape), trips_of(trips))
     say_warnings()
     with Progress(quiet=quiet) as progress:
-        from neural_cost.devices import bounding_device
         from neural_cost.runtime.inputs import load_inputs
         from neural_cost.runtime.profile import profile as run
+        from neural_cost.runtime.this_machine import bounding_device
 
         arrays = None if inputs is None else load_inputs(inputs)
         found = run(
@@ -94,8 +94,5 @@ def _text(found: Profile, form: Format, top: int | None, *, quiet: bool, colour:
     if form is Format.JSON:
         return json.dumps(found.to_dict(), indent=1)
     if form is Format.TABLE:
-        page = profile_page(
-            found.report, found.measurement, found.kernels, found.mapping, found.bound, top, quiet=quiet
-        )
-        return to_text(page, colour=colour)
+        return to_text(profile_page(found, top, quiet=quiet), colour=colour)
     return delimited(form, kernel_rows(found.report, found.kernels)[:top], COLUMNS)
