@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
 from neural_cost.analyzer.device import Device
+from neural_cost.analyzer.kernel_rates import KernelRates
 from neural_cost.analyzer.record import Record
 
 VERSION = 1  # of the file that it is kept in
@@ -46,6 +47,7 @@ class Calibration(Record):
         memory_bytes: of the machine; None where it does not tell.
         left_out: types that ONNX Runtime cannot compute here, each with the reason.
         notes: what makes the figures doubtful.
+        kernels: how long kernels took by themselves, for predictions; None where they were not timed.
     """
 
     machine: Mapping[str, Any]
@@ -56,6 +58,7 @@ class Calibration(Record):
     memory_bytes: int | None = None
     left_out: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    kernels: KernelRates | None = None
 
     @property
     def threads(self) -> int:
@@ -97,12 +100,14 @@ class Calibration(Record):
             source=f"measured on {self.date[:10]} with onnxruntime {self.versions.get('onnxruntime', '?')}",
             confidence="medium" if self.noise > NOISY else "high",
             notes=self.notes,
+            kernels=None if self.kernels is None else self.kernels.table(wanted),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, from which `from_dict` makes it again."""
         lists = {"rates": [asdict(rate) for rate in self.rates], "notes": list(self.notes)}
-        return {"version": VERSION} | asdict(self) | lists
+        kernels = None if self.kernels is None else self.kernels.to_dict()
+        return {"version": VERSION} | asdict(replace(self, kernels=None)) | lists | {"kernels": kernels}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Calibration:
@@ -118,7 +123,8 @@ class Calibration(Record):
             raise ValueError(f"it is of version {data.get('version')}, and {VERSION} is wanted")
         fields = {name: value for name, value in data.items() if name != "version"}
         rates = tuple(Rate(**rate) for rate in data["rates"])
-        return cls(**{**fields, "rates": rates, "notes": tuple(data["notes"])})
+        kernels = None if data.get("kernels") is None else KernelRates.from_dict(data["kernels"])  # older files have none
+        return cls(**{**fields, "rates": rates, "notes": tuple(data["notes"]), "kernels": kernels})
 
     def _most(self, what: str, threads: int) -> float | None:
         """The best rate over sizes."""

@@ -1,0 +1,114 @@
+"""The graph as fusion sees it: who makes a tensor, who reads it, and what is asked for from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from neural_cost.analyzer.node import Node, Tensor
+from neural_cost.analyzer.walk import NodeCost
+
+STANDARD = ("", "ai.onnx")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Nodes that one kernel does.
+
+    Attributes:
+        places: in the report's list of nodes, in rising order.
+        anchor: the place of the node that says which kernel it is.
+        kernel: the operator that the runtime makes of it, as "SkipLayerNormalization"; that of the anchor where it is
+            not changed.
+    """
+
+    places: tuple[int, ...]
+    anchor: int
+    kernel: str
+
+
+@dataclass(frozen=True, eq=False)
+class FusionGraph:
+    """All nodes of a report; those of bodies too, whose tensors have names of their own.
+
+    Attributes:
+        returned: names of the tensors that the model and its bodies return.
+        is_open: the file leaves sizes open, whatever they are in this report: the runtime does not know them.
+    """
+
+    nodes: Sequence[NodeCost]
+    returned: frozenset[str]
+    is_open: bool = False
+
+    @cached_property
+    def readers(self) -> dict[str, set[int]]:
+        """Places of the nodes that read a tensor; -1 is who asked for it from outside."""
+        found: dict[str, set[int]] = {name: {-1} for name in self.returned}
+        for place, node in enumerate(self.nodes):
+            for tensor in node.node.inputs:
+                if tensor is not None:
+                    found.setdefault(tensor.name, set()).add(place)
+        return found
+
+    @cached_property
+    def writers(self) -> dict[str, int]:
+        """The place of the node that writes a tensor."""
+        return {t.name: place for place, each in enumerate(self.nodes) for t in each.node.outputs if t is not None}
+
+    def node(self, place: int) -> Node:
+        """The node at a place."""
+        return self.nodes[place].node
+
+    def op(self, place: int) -> str:
+        """Its operator; with the domain before it where that is not the standard's."""
+        node = self.node(place)
+        return node.op_type if node.domain in STANDARD else f"{node.domain}::{node.op_type}"
+
+    def runs(self, place: int) -> bool:
+        """Whether it runs with the model."""
+        return not self.nodes[place].constant and self.nodes[place].repeats != 0
+
+    def next(self, place: int) -> int | None:
+        """The one node that reads its one output, in the same graph; None where others do, or nobody."""
+        outputs = [tensor for tensor in self.node(place).outputs if tensor is not None]
+        readers = {reader for tensor in outputs for reader in self.readers.get(tensor.name, ())}
+        if len(readers) != 1 or -1 in readers:
+            return None
+        (reader,) = readers
+        return reader if self.nodes[reader].graph == self.nodes[place].graph else None
+
+    def before(self, place: int, index: int) -> int | None:
+        """The node that makes an input, in the same graph, and that runs with the model; None where there is none."""
+        tensor = self.node(place).input(index)
+        writer = None if tensor is None else self.writers.get(tensor.name)
+        if writer is None or not self.runs(writer) or self.nodes[writer].graph != self.nodes[place].graph:
+            return None
+        return writer
+
+    def before_alone(self, place: int, index: int) -> int | None:
+        """The same where nobody else reads what it makes."""
+        writer = self.before(place, index)
+        return writer if writer is not None and self.next(writer) == place else None
+
+    def activations(self, place: int) -> list[Tensor]:
+        """Inputs that are no constants."""
+        return [tensor for tensor in self.node(place).inputs if tensor is not None and not tensor.constant]
+
+    def places(self) -> Iterator[int]:
+        """Of all nodes that run with the model."""
+        return (place for place in range(len(self.nodes)) if self.runs(place))
+
+
+def same_shape(one: Tensor | None, other: Tensor | None) -> bool:
+    """Whether both have the same sizes, all known."""
+    return one is not None and other is not None and one.dims is not None and None not in one.dims and (
+        one.dims == other.dims
+    )
+
+
+def is_scalar(tensor: Tensor | None) -> bool:
+    """Whether it is a constant of one element."""
+    return tensor is not None and tensor.constant and tensor.dims is not None and all(dim == 1 for dim in tensor.dims)
+
+

@@ -1,0 +1,68 @@
+"""Fusion groups of a model: every node that runs is in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neural_cost.analyzer.fusion.graph import FusionGraph, Group
+from neural_cost.analyzer.fusion.patterns import PATTERNS, Pattern
+from neural_cost.analyzer.fusion.written_out import gelu_by_erf, gelu_by_tanh, layer_normalization
+from neural_cost.analyzer.node import text_of
+
+FIRST: tuple[Pattern, ...] = (layer_normalization, gelu_by_erf, gelu_by_tanh)
+RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial")
+
+
+def fusion_groups(graph: FusionGraph) -> list[Group]:
+    """Groups in the order of their last nodes. Nodes that are constant, or in a branch that is not counted, are in none."""
+    twins = _twins(graph)
+    taken: dict[int, Group] = {}
+    for patterns in (FIRST, PATTERNS):
+        for pattern in patterns:
+            for place in graph.places():
+                found = pattern(graph, place) if place not in taken and place not in twins else None
+                if found is not None and not any(each in taken or each in twins for each in found.places):
+                    taken.update(dict.fromkeys(found.places, found))
+    for place in graph.places():
+        if place not in taken and place not in twins:
+            taken[place] = Group((place,), place, graph.op(place))
+    _join(taken, twins)
+    return sorted(dict.fromkeys(taken.values()), key=lambda group: group.places[-1])
+
+
+def _join(taken: dict[int, Group], twins: dict[int, int]) -> None:
+    """Put nodes that make what another makes into the group of that one."""
+    for place, first in twins.items():
+        old = taken[first]
+        new = Group(tuple(sorted({*old.places, place})), old.anchor, old.kernel)
+        for each in new.places:
+            taken[each] = new
+
+
+def _twins(graph: FusionGraph) -> dict[int, int]:
+    """Nodes that do the same to the same tensors as one before them, which the runtime then computes once."""
+    made: dict[tuple[object, ...], int] = {}
+    same: dict[str, str] = {}
+    found: dict[int, int] = {}
+    for place in graph.places():
+        node = graph.node(place)
+        if graph.nodes[place].kind == "control_flow" or node.op_type in RANDOM:
+            continue
+        names = tuple("" if t is None else same.get(t.name, t.name) for t in node.inputs)
+        text = tuple((name, text_of(value)) for name, value in sorted(node.attributes.items()))
+        key = (graph.nodes[place].graph, graph.op(place), names, text, len(node.outputs))
+        first = made.setdefault(key, place)
+        if first != place and not _is_returned(graph, place):
+            found[place] = first
+            pairs = zip(node.outputs, graph.node(first).outputs, strict=True)
+            same.update({one.name: other.name for one, other in pairs if one is not None and other is not None})
+    return found
+
+
+def _is_returned(graph: FusionGraph, place: int) -> bool:
+    return any(t is not None and -1 in graph.readers.get(t.name, ()) for t in graph.node(place).outputs)
+
+
+def group_of(groups: Sequence[Group]) -> dict[int, Group]:
+    """The group of each place."""
+    return {place: group for group in groups for place in group.places}

@@ -1,0 +1,210 @@
+"""Groups around a convolution, a product or a normalization, as ONNX Runtime 1.20 and later fuses them on a CPU.
+
+Each function looks from one node and gives the group that it is the anchor of, or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from neural_cost.analyzer.fusion.graph import FusionGraph, Group, is_scalar, same_shape
+from neural_cost.analyzer.node import Tensor
+
+ACTIVATIONS = ("Relu", "LeakyRelu", "Sigmoid", "Tanh", "Clip", "HardSigmoid")
+GEMM_ACTIVATIONS = ("Relu", "LeakyRelu", "Sigmoid", "Tanh")
+SCALES = ("Mul", "Div")
+Pattern = Callable[[FusionGraph, int], Group | None]
+
+
+def convolution(graph: FusionGraph, place: int) -> Group | None:
+    """A Conv with a Pad before it, per-channel constants and a BatchNormalization, a sum and an activation after it."""
+    if graph.op(place) not in ("Conv", "com.microsoft::FusedConv"):
+        return None
+    members = [place, *_padding(graph, place)]
+    last, steps = place, True
+    while steps:
+        after = graph.next(last)
+        steps = after is not None and _scales_channels(graph, last, after)
+        if after is not None and steps:
+            members.append(after)
+            last = after
+    after = graph.next(last)
+    if after is not None and graph.op(after) in ("Add", "Sum") and _adds_same(graph, after):
+        members.append(after)
+        after = graph.next(after)
+    if after is not None and graph.op(after) in ACTIVATIONS:
+        members.append(after)
+    return _group(members, place, "FusedConv" if len(members) > 1 else "")
+
+
+def _padding(graph: FusionGraph, place: int) -> list[int]:
+    """A Pad by constants, which becomes part of the convolution's own."""
+    before = graph.before_alone(place, 0)
+    if before is None or graph.op(before) != "Pad" or len(graph.activations(before)) != 1:
+        return []
+    return [before] if graph.node(before).attr("mode", "constant") == "constant" else []
+
+
+def _scales_channels(graph: FusionGraph, last: int, after: int) -> bool:
+    """Whether the node only multiplies or adds one constant for each channel, which goes into the weights."""
+    if graph.op(after) == "BatchNormalization":
+        return True
+    if graph.op(after) not in ("Mul", "Add") or len(graph.activations(after)) != 1:
+        return False
+    (made,) = [tensor for tensor in graph.node(last).outputs if tensor is not None][:1]
+    constant = next((t for t in graph.node(after).inputs if t is not None and t.constant), None)
+    return constant is not None and _is_per_channel(constant, made)
+
+
+def _is_per_channel(constant: Tensor, made: Tensor) -> bool:
+    dims, rank = constant.dims, len(made.dims or ())
+    if dims is None:
+        return False
+    if all(dim == 1 for dim in dims):
+        return True
+    padded = (1,) * (rank - len(dims)) + tuple(dims)
+    return len(padded) == rank and all(dim == 1 for axis, dim in enumerate(padded) if axis != 1)
+
+
+def _adds_same(graph: FusionGraph, place: int) -> bool:
+    inputs = [tensor for tensor in graph.node(place).inputs if tensor is not None]
+    return len(inputs) == 2 and same_shape(*inputs) and not any(tensor.constant for tensor in inputs)
+
+
+def product(graph: FusionGraph, place: int) -> Group | None:
+    """A Gemm with its activation; a MatMul with its bias, and with transposes and scales around it."""
+    match graph.op(place):
+        case "Gemm":
+            return _group([place, *_after(graph, place, GEMM_ACTIVATIONS)], place, "FusedGemm")
+        case "MatMul":
+            return _matmul(graph, place)
+    return None
+
+
+def _matmul(graph: FusionGraph, place: int) -> Group | None:
+    weight = graph.node(place).input(1)
+    if weight is not None and weight.constant:
+        bias = graph.next(place)
+        if bias is None or not _is_bias(graph, bias) or (graph.is_open and len(graph.node(place).x.dims or ()) != 2):
+            return None
+        return _group([place, bias, *_after(graph, bias, GEMM_ACTIVATIONS)], place, "Gemm")
+    members = [place]
+    for index in (0, 1):
+        members += _scales_and_transposes(graph, place, index)
+    after = graph.next(place)
+    if after is not None and graph.op(after) in SCALES and _scales(graph, after):
+        members.append(after)
+    return _group(members, place, "FusedMatMul")
+
+
+def _scales_and_transposes(graph: FusionGraph, place: int, index: int) -> list[int]:
+    """What before an operand of a product can be a part of it: a scale, and a swap of the last two axes."""
+    found: list[int] = []
+    before = graph.before_alone(place, index)
+    while before is not None:
+        swaps, scales = _swaps_last(graph, before), graph.op(before) in SCALES and _scales(graph, before)
+        if not (swaps or scales) or len(found) == 2:
+            break
+        found.append(before)
+        before = graph.before_alone(before, 0)
+    return found
+
+
+def _swaps_last(graph: FusionGraph, place: int) -> bool:
+    if graph.op(place) != "Transpose":
+        return False
+    perm = graph.node(place).attr("perm")
+    rank = len(perm or ())
+    return rank >= 2 and list(perm) == [*range(rank - 2), rank - 1, rank - 2]
+
+
+def _scales(graph: FusionGraph, place: int) -> bool:
+    one, other = graph.node(place).input(0), graph.node(place).input(1)
+    return is_scalar(other) or (graph.op(place) == "Mul" and is_scalar(one))
+
+
+def _is_bias(graph: FusionGraph, place: int) -> bool:
+    """Whether it adds a constant row."""
+    if graph.op(place) != "Add" or len(graph.activations(place)) != 1:
+        return False
+    constant = next((t for t in graph.node(place).inputs if t is not None and t.constant), None)
+    return constant is not None and constant.dims is not None and len(constant.dims) == 1
+
+
+def skip_normalization(graph: FusionGraph, place: int) -> Group | None:
+    """A LayerNormalization of a sum of two tensors, and of a bias before it."""
+    if graph.op(place) not in ("LayerNormalization", "SimplifiedLayerNormalization"):
+        return None
+    add = graph.before(place, 0)
+    if add is None or graph.op(add) != "Add" or not _adds_same(graph, add):
+        return None
+    bias = next((b for index in (0, 1) if (b := graph.before_alone(add, index)) is not None and _is_bias(graph, b)), None)
+    name = f"Skip{graph.op(place)}"
+    return _group([place, add, *([] if bias is None else [bias])], place, name)
+
+
+def gelu(graph: FusionGraph, place: int) -> Group | None:
+    """A Gelu with the bias before it."""
+    if graph.op(place) not in ("Gelu", "com.microsoft::Gelu", "com.microsoft::FastGelu"):
+        return None
+    bias = graph.before_alone(place, 0)
+    if bias is None or not _is_bias(graph, bias):
+        return None
+    fast = "Fast" in graph.op(place) or graph.node(place).attr("approximate") == "tanh"
+    return _group([place, bias], place, "FastGelu" if fast else "BiasGelu")
+
+
+def quick_gelu(graph: FusionGraph, place: int) -> Group | None:
+    """A tensor times the sigmoid of it, or of it times a constant."""
+    if graph.op(place) != "Mul":
+        return None
+    for index in (0, 1):
+        sigmoid, other = graph.before_alone(place, index), graph.node(place).input(1 - index)
+        if sigmoid is None or graph.op(sigmoid) != "Sigmoid" or other is None:
+            continue
+        scale = graph.before_alone(sigmoid, 0)
+        source = scale if scale is not None and graph.op(scale) == "Mul" and _scales(graph, scale) else sigmoid
+        if other.name in {tensor.name for tensor in graph.activations(source)}:
+            return _group([place, *{sigmoid, source}], place, "QuickGelu")
+    return None
+
+
+def dynamic_quantized(graph: FusionGraph, place: int) -> Group | None:
+    """A product of quantized activations and weights, which are made floats again."""
+    if graph.op(place) != "MatMulInteger":
+        return None
+    cast = graph.next(place)
+    scaled = None if cast is None or graph.op(cast) != "Cast" else graph.next(cast)
+    if cast is None or scaled is None or graph.op(scaled) != "Mul":
+        return None
+    members = [place, cast, scaled]
+    other = next((w for i in (0, 1) if (w := graph.before_alone(scaled, i)) not in (None, cast)), None)
+    quantize = graph.before(place, 0)
+    members += [] if other is None or graph.op(other) != "Mul" else [other]
+    if quantize is not None and graph.op(quantize) == "DynamicQuantizeLinear" and _readers_of(graph, quantize) <= {
+        place, *members
+    }:  # fmt: skip
+        members.append(quantize)
+    bias = graph.next(scaled)
+    if bias is not None and _is_bias(graph, bias):
+        members.append(bias)
+    return _group(members, place, "DynamicQuantizeMatMul" if quantize in members else "MatMulIntegerToFloat")
+
+
+def _readers_of(graph: FusionGraph, place: int) -> set[int]:
+    return {reader for t in graph.node(place).outputs if t is not None for reader in graph.readers.get(t.name, ())}
+
+
+def _after(graph: FusionGraph, place: int, operators: Iterable[str]) -> list[int]:
+    after = graph.next(place)
+    return [after] if after is not None and graph.op(after) in operators else []
+
+
+def _group(members: Iterable[int], anchor: int, kernel: str) -> Group | None:
+    places = tuple(sorted(set(members)))
+    return Group(places, anchor, kernel) if len(places) > 1 else None
+
+
+PATTERNS: tuple[Pattern, ...] = (
+    convolution, dynamic_quantized, skip_normalization, gelu, quick_gelu, product,
+)  # fmt: skip
