@@ -18,6 +18,7 @@ def tree(tmp_path):
         "src/neural_cost",
         "src/neural_cost/commands",
         "src/neural_cost/render",
+        "src/neural_cost/render/plots",
         "analyzer",
         "analyzer/rules",
         "analyzer/data",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from neural_cost.comparing import compare as compare
     from neural_cost.exporters.export import export as export
     from neural_cost.exporters.record import Exported as Exported
+    from neural_cost.render.plots.figure import plot as plot
     from neural_cost.runtime.calibrate.calibrate import calibrate as calibrate
     from neural_cost.runtime.detect import detect_hardware as detect_hardware
     from neural_cost.runtime.profile import Profile as Profile
@@ -54,6 +55,7 @@ _HOMES = {
     "detect_hardware": "runtime.detect",
     "profile": "runtime.profile",
     "Profile": "runtime.profile",
+    "plot": "render.plots.figure",
     "benchmark": "runtime.timing",
     "Timing": "runtime.timing",
     "register_backward": "analyzer.training.registry:backward",
