@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -20,11 +20,16 @@ RATES = (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("K", 1e3))
 
 @dataclass(frozen=True, slots=True)
 class Roof:
-    """FLOP/s that arithmetic of these types cannot exceed; `used`: the model computes in one of them."""
+    """FLOP/s that arithmetic of these types cannot exceed; `flops` is how much of the model is in them."""
 
     types: tuple[str, ...]
     flops_per_s: float
-    used: bool
+    flops: int
+
+    @property
+    def used(self) -> bool:
+        """Whether the model computes in one of its types."""
+        return self.flops > 0
 
     @property
     def label(self) -> str:
@@ -45,18 +50,21 @@ class Slope:
         return f"{rate(self.bytes_per_s)}B/s {self.level}"
 
 
-def roofs(device: Device, used: Iterable[str]) -> list[Roof]:
+def roofs(device: Device, flops_by_type: Mapping[str, int]) -> list[Roof]:
     """The peaks of the types that a model computes in and of those that the device has a figure for, lowest first.
 
     Types of one rate share a roof. A type whose peak is not known has none.
     """
-    wanted = {name for name in map(canonical, used) if name is not None}
+    wanted: dict[str, int] = {}
+    for kind, flops in flops_by_type.items():
+        if (name := canonical(kind)) is not None and flops:
+            wanted[name] = wanted.get(name, 0) + flops
     types: dict[float, list[str]] = {}
     for name in (*(kind for kind in device.peaks if kind in wanted), *sorted(wanted), *device.peaks):
         peak = device.peak(name)
         if peak is not None and name not in types.get(peak, ()):
             types.setdefault(peak, []).append(name)
-    return [Roof(tuple(names), peak, not wanted.isdisjoint(names)) for peak, names in sorted(types.items())]
+    return [Roof(tuple(names), peak, sum(wanted.get(n, 0) for n in names)) for peak, names in sorted(types.items())]
 
 
 def slopes(device: Device) -> list[Slope]:

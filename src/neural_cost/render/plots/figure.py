@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.errors import BackendError, DeviceError, OptionError
 from neural_cost.render.plots.ceilings import roofs, slopes
+from neural_cost.render.plots.labels import Spot
 from neural_cost.render.plots.notes import notes, subtitle, title
-from neural_cost.render.plots.points import Point, Points, kernel_points, node_points
-from neural_cost.render.plots.roofline import Ceilings, Whole, areas, draw_ceilings, scatter, set_limits
+from neural_cost.render.plots.points import Points, kernel_points, node_points
+from neural_cost.render.plots.roofline import Ceilings, Whole, areas, draw_ceilings, on_lines, scatter, set_limits
 from neural_cost.render.plots.strip import draw_strip
 from neural_cost.render.plots.style import DPI, FAINT, INK, LOOKS, SMALL, TEXT, TITLE, plain_style
 from neural_cost.render.plots.waterfall import GapLike, draw_waterfall, rows
-from neural_cost.render.plots.worst import Placed, label_worst
+from neural_cost.render.plots.worst import Placed, label_worst, placed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,6 +32,7 @@ WIDTH, HEIGHT = 12.0, 8.0  # inches, of the roofline with its strip and notes
 LEFT, RIGHT, TOP = 0.85, 1.45, 0.95  # inches around the axes; roofs have their labels at the right
 LINE, AXIS = 0.155, 0.55  # of a line of notes, of an axis with its name
 STRIP, ROW = 0.42, 0.27
+OF_A_POINT = 30.0  # what a point under a label weighs, as pixels of distance
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,25 +156,31 @@ def _roofline(figure: Figure, subject: Subject, floor: float) -> None:
     set_limits(axes, found.points, ceilings, whole)
     axes.set_xlabel("intensity, FLOPs per byte that must be moved")
     axes.set_ylabel("FLOP/s reached" if found.measured else "FLOP/s at best")
-    drawn = _scattered(axes, found.points, found)
+    drawn = _scattered(axes, found)
     if whole is not None:
         axes.plot(
             [whole.intensity], [whole.flops_per_s], "*", color="#F0E442", markersize=15, markeredgecolor=INK,
             label=whole.label, zorder=3.5,
         )  # fmt: skip
-    taken = draw_ceilings(axes, ceilings, [each.pixels for each in drawn])
+    taken = draw_ceilings(axes, ceilings, _spots(drawn))
     if found.movers:
         below = _axes(figure, floor + AXIS, STRIP)
         drawn += draw_strip(below, found, ceilings)
     _legend(figure, [axes, *([below] if found.movers else [])])
-    label_worst(drawn, found.seconds, taken)
+    spots = [spot for each in figure.axes for spot in on_lines(each)]
+    label_worst(drawn, found.seconds, taken, [*spots, *_spots(drawn)])
 
 
-def _scattered(axes: Any, points: tuple[Point, ...], found: Points) -> list[Placed]:
+def _spots(drawn: list[Placed]) -> list[Spot]:
+    return [Spot(*each.pixels, OF_A_POINT, each.radius) for each in drawn]
+
+
+def _scattered(axes: Any, found: Points) -> list[Placed]:
+    points = found.points
     places = [(point.intensity, point.flops_per_s) for point in points]
-    scatter(axes, points, places, areas(points, found.seconds))
-    pixels = [axes.transData.transform(at) for at in places]
-    return [Placed(point, axes, at, (px, py)) for point, at, (px, py) in zip(points, places, pixels, strict=True)]
+    sizes = areas(points, found.seconds)
+    scatter(axes, points, places, sizes)
+    return placed(axes, points, places, sizes)
 
 
 def _ceilings(subject: Subject) -> Ceilings:
@@ -211,7 +219,7 @@ def _legend(figure: Figure, axes: list[Any]) -> None:
         return
     width, height = figure.get_size_inches()
     figure.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(LEFT / width, 1 - 0.58 / height), ncols=len(handles),
+        handles=handles, loc="upper left", bbox_to_anchor=(LEFT / width, 1 - 0.66 / height), ncols=len(handles),
         frameon=False, fontsize=TEXT, borderaxespad=0, borderpad=0, handletextpad=0.3, columnspacing=1.4,
         labelcolor=INK, edgecolor=FAINT,
     )  # fmt: skip

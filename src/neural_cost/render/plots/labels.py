@@ -8,7 +8,16 @@ from math import cos, hypot, pi, sin
 
 RINGS = (10.0, 16.0, 24.0, 34.0, 46.0, 60.0, 80.0, 105.0, 135.0, 170.0)  # distances that are tried, nearest first
 DIRECTIONS = 16
-COVERED = 25.0  # what a point under a label weighs, as a distance
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Something round that a label had better not cover, and what it weighs as a distance."""
+
+    x: float
+    y: float
+    weight: float
+    radius: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,36 +39,39 @@ class Box:
         across = self.left <= other.left and other.right <= self.right
         return across and self.bottom <= other.bottom and other.top <= self.top
 
-    def covers(self, x: float, y: float) -> bool:
-        """Whether a point is under it."""
-        return self.left <= x <= self.right and self.bottom <= y <= self.top
+    def covers(self, spot: Spot) -> bool:
+        """Whether it lies over a spot."""
+        across = self.left - spot.radius <= spot.x <= self.right + spot.radius
+        return across and self.bottom - spot.radius <= spot.y <= self.top + spot.radius
 
     def grown(self, by: float) -> Box:
         """The same with a margin."""
         return Box(self.left - by, self.bottom - by, self.right + by, self.top + by)
 
 
-def place(
+def place(  # noqa: PLR0917
     size: tuple[float, float],
     at: tuple[float, float],
     frame: Box,
     taken: Iterable[Box],
-    points: Sequence[tuple[float, float]] = (),
+    spare: Sequence[Spot] = (),
+    radius: float = 0.0,
 ) -> Box | None:
-    """A place for a label near what it names; None where there is none.
+    """A place for a label near what it names, which has a radius; None where there is none.
 
-    Of the places that overlap nothing taken it is the nearest, one that covers `points` counting as further away.
+    Of the places that overlap nothing taken it is the nearest; one that covers what is to be spared is as good as
+    another that is further away by its weight.
     """
     taken = list(taken)
     free = [
         (distance, box)
-        for distance, box in _candidates(size, at)
+        for distance, box in _candidates(size, at, radius)
         if frame.holds(box) and not any(box.overlaps(other) for other in taken)
     ]
     if not free:
         return None
-    near = [each for each in points if hypot(each[0] - at[0], each[1] - at[1]) < RINGS[-1] + max(size)]
-    return min(free, key=lambda each: each[0] + COVERED * sum(each[1].covers(*point) for point in near))[1]
+    near = [spot for spot in spare if hypot(spot.x - at[0], spot.y - at[1]) < radius + RINGS[-1] + max(size)]
+    return min(free, key=lambda each: each[0] + sum(spot.weight for spot in near if each[1].covers(spot)))[1]
 
 
 def spread(wanted: Sequence[float], apart: float, low: float, high: float) -> list[float]:
@@ -96,13 +108,13 @@ def along(start: tuple[float, float], angle: float, size: tuple[float, float], l
     )
 
 
-def _candidates(size: tuple[float, float], at: tuple[float, float]) -> Iterator[tuple[float, Box]]:
-    """Boxes around a point, the corner or side that faces it at each distance."""
+def _candidates(size: tuple[float, float], at: tuple[float, float], radius: float) -> Iterator[tuple[float, Box]]:
+    """Boxes around a point, the corner or side that faces it at each distance beyond its radius."""
     width, height = size
     for distance in RINGS:
         for k in range(DIRECTIONS):
             angle = pi / 4 + 2 * pi * k / DIRECTIONS
-            x, y = at[0] + distance * cos(angle), at[1] + distance * sin(angle)
+            x, y = at[0] + (radius + distance) * cos(angle), at[1] + (radius + distance) * sin(angle)
             left = x - width * (1 - cos(angle)) / 2
             bottom = y - height * (1 - sin(angle)) / 2
             yield distance, Box(left, bottom, left + width, bottom + height)

@@ -48,7 +48,7 @@ def notes(report: Report, found: Points, device: Device | None) -> list[str]:
 def _notes(report: Report, found: Points, device: Device | None) -> Iterator[str]:
     what = "kernel" if found.measured else "node"
     time = "its part of kernel time" if found.measured else "its part of the time at best"
-    yield f"A point is a {what} with all its executions; its area is {time}, where that can be seen."
+    yield f"A point is a {what} with all its executions; its area is {time}, or the least that can be seen."
     if found.left_out:
         yield f"Not drawn: {'; '.join(_left_out(each, what, found.seconds) for each in found.left_out)}."
     violated = sum(point.violated for point in (*found.points, *found.movers))
@@ -67,4 +67,4 @@ def _notes(report: Report, found: Points, device: Device | None) -> Iterator[str
 
 def _left_out(part: LeftOut, what: str, whole_s: float) -> str:
     time = "" if part.seconds is None else f" ({share(part.seconds, whole_s)} of kernel time)"
-    return f"{part.number:,} {what}{'' if part.number == 1 else 's'} that {part.why}{time}"
+    return f"{part.number:,} {what}{'' if part.number == 1 else 's'} {part.why}{time}"

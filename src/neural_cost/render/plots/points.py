@@ -162,22 +162,22 @@ def _node(node: NodeRecord) -> Point | LeftOut:
 def _why_no_point(node: NodeRecord) -> str | None:
     cost = node.source.cost
     if node.constant:
-        return "run at load time"
+        return "computed at load time"
     if cost is None:
-        return "have an unknown cost"
+        return "of unknown cost"
     if node.repeats is None:
-        return "run unknown times"
+        return "that run no one knows how often"
     if node.repeats == 0:
-        return "stand in branches that are not counted"
+        return "in branches that are not counted"
     return _why_no_place(cost.flops, cost.traffic_bytes) or (
-        None if node.bound_s else "have no bound, as a figure of the device is missing"
+        None if node.bound_s else "without a bound, as a figure of the device is missing"
     )
 
 
 def _why_no_place(flops: int, moved: int) -> str | None:
     if moved > 0:
         return None
-    return "compute and move no bytes" if flops > 0 else "compute and move nothing"
+    return "with FLOPs and no bytes" if flops > 0 else "without FLOPs and bytes"
 
 
 def _kernel(report: Report, kernel: Kernel) -> Point | LeftOut:
@@ -195,17 +195,18 @@ def _kernel(report: Report, kernel: Kernel) -> Point | LeftOut:
 
 def _why_no_kernel(kernel: Kernel) -> str | None:
     if kernel.inserted:
-        return "are reorders, casts and copies that the runtime inserted"
+        return "inserted by the runtime (reorders, casts, copies)"
     if not kernel.mapped:
-        return "are not mapped to nodes"
+        return "not mapped to nodes"
     if kernel.joined:
-        return "do a part of what another kernel is shown with"
+        return "sharing the work of another that is drawn"
     if kernel.flops is None or kernel.bytes is None:
-        return "have an unknown cost"
+        return "of unknown cost"
     if kernel.seconds <= 0:
-        return "took less time than the clock tells"
+        return "shorter than the clock tells"
     return _why_no_place(kernel.flops, kernel.bytes)
 
 
 def _named(node: NodeRecord) -> str:
-    return node.name or f"{node.op_type} {node.index}"
+    name = node.name or str(node.index)
+    return name if node.op_type.lower() in name.lower() else f"{node.op_type} {name}"

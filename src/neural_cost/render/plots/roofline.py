@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
-from math import atan2, hypot
+from itertools import pairwise, product
+from math import atan2, cos, degrees, hypot, sin
 from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.tables.figures import plain
 from neural_cost.render.plots.ceilings import Roof, Slope, rate
-from neural_cost.render.plots.labels import Box, along, spread
-from neural_cost.render.plots.style import ALARM, FAINT, INK, LOOKS, SMALL
+from neural_cost.render.plots.labels import Box, Spot, along, spread
+from neural_cost.render.plots.style import ALARM, FAINT, INK, LOOKS, SMALL, halo
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LARGEST, OF_A_SHARE, SMALLEST = 600.0, 3000.0, 14.0  # square points: of any marker, of one with all the time, of any
 SHARES = (0.01, 0.06, 0.12, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # of a slope, where its label may begin
+LIFT = 4.0  # pixels of a label above its slope
+STEP, OF_A_LINE = 12.0, 8.0  # pixels between the spots of a line, and what each weighs under a label
 LINES: tuple[Any, ...] = ("solid", (0, (6, 2)), (0, (3, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 
 
@@ -48,6 +50,12 @@ class Ceilings:
     def ridges(self) -> list[tuple[float, float]]:
         """Where each slope meets each roof that is used: intensity and FLOP/s."""
         return [(roof.flops_per_s / s.bytes_per_s, roof.flops_per_s) for s, roof in product(self.slopes, self.used)]
+
+    @property
+    def corners(self) -> list[float]:
+        """The intensity at which each roof begins, under the fastest slope."""
+        fastest = max((slope.bytes_per_s for slope in self.slopes), default=None)
+        return [] if fastest is None else [roof.flops_per_s / fastest for roof in self.roofs]
 
 
 def areas(points: Iterable[Point], whole_s: float) -> list[float]:
@@ -81,19 +89,21 @@ def set_limits(axes: Axes, points: Sequence[Point], ceilings: Ceilings, whole: W
     """Logarithmic axes that hold every point, every roof and every ridge."""
     own = [(point.intensity, point.flops_per_s) for point in points]
     model = [] if whole is None else [(whole.intensity, whole.flops_per_s)]
-    across = [x for x, _ in (*own, *model, *ceilings.ridges)] or [1.0]
+    across = [x for x, _ in (*own, *model, *ceilings.ridges)] + ceilings.corners or [1.0]
     up = [y for _, y in (*own, *model)] + [roof.flops_per_s for roof in ceilings.roofs] or [1.0]
     axes.set(xscale="log", yscale="log")
-    axes.set_xlim(min(across) / 3, max(across) * 5)
+    axes.set_xlim(min(across) / 3, max(across) * 4)
     axes.set_ylim(min(up) / 4, max(up) * 2)
     axes.xaxis.set_major_formatter(lambda value, _: plain(value))
+    axes.xaxis.set_minor_formatter(lambda value, _: "")
+    axes.yaxis.set_minor_formatter(lambda value, _: "")
     axes.yaxis.set_major_formatter(lambda value, _: rate(value).replace(" ", "") if value >= 1 else plain(value))
     axes.grid(visible=True, which="major", color="#E4E4E4", linewidth=0.6)
     axes.set_axisbelow(True)
 
 
-def draw_ceilings(axes: Axes, ceilings: Ceilings, points: Sequence[tuple[float, float]]) -> list[Box]:
-    """Draw roofs, slopes and ridges with their labels; the room that labels take. `points` are pixels to spare."""
+def draw_ceilings(axes: Axes, ceilings: Ceilings, spare: Sequence[Spot]) -> list[Box]:
+    """Draw roofs, slopes and ridges with their labels; the room that labels take."""
     (low, high), top = axes.get_xlim(), max((roof.flops_per_s for roof in ceilings.roofs), default=axes.get_ylim()[1])
     held = max((roof.flops_per_s for roof in ceilings.used), default=top)
     fastest = max((slope.bytes_per_s for slope in ceilings.slopes), default=None)
@@ -108,7 +118,7 @@ def draw_ceilings(axes: Axes, ceilings: Ceilings, points: Sequence[tuple[float, 
     _roof_labels(axes, ceilings.roofs)
     taken = _ridges(axes, ceilings)
     for slope in ceilings.slopes:
-        taken += _slope_label(axes, slope, held, taken, points)
+        taken += _slope_label(axes, slope, held, taken, spare)
     return taken
 
 
@@ -134,12 +144,12 @@ def _roof_labels(axes: Axes, found: Sequence[Roof]) -> None:
 
 
 def _ridges(axes: Axes, ceilings: Ceilings) -> list[Box]:
-    """A ring at each ridge; the one of the slowest memory under the highest roof has its intensity at the axis."""
+    """A ring at each ridge; that of the slowest memory and the type with most FLOPs has its intensity at the axis."""
     if not ceilings.ridges:
         return []
     across, up = zip(*ceilings.ridges, strict=True)
     axes.plot(across, up, "o", markersize=4.5, markerfacecolor="white", markeredgecolor=INK, zorder=2.5)
-    peak = max(up)
+    peak = max(ceilings.used, key=lambda roof: roof.flops).flops_per_s
     slowest = peak / min(slope.bytes_per_s for slope in ceilings.slopes)
     axes.plot([slowest] * 2, [axes.get_ylim()[0], peak], linestyle=(0, (1, 3)), linewidth=1.0, color=FAINT, zorder=1)
     text = axes.annotate(
@@ -154,9 +164,7 @@ def _ridges(axes: Axes, ceilings: Ceilings) -> list[Box]:
     return [box_of(text)]
 
 
-def _slope_label(
-    axes: Axes, slope: Slope, held: float, taken: Sequence[Box], points: Sequence[tuple[float, float]]
-) -> tuple[Box, ...]:
+def _slope_label(axes: Axes, slope: Slope, held: float, taken: Sequence[Box], spare: Sequence[Spot]) -> tuple[Box, ...]:
     """Along the slope, where the fewest points are and no other label; none where it is too short for one."""
     low, bottom = axes.get_xlim()[0], axes.get_ylim()[0]
     begin = max(low, bottom / slope.bytes_per_s)
@@ -165,30 +173,39 @@ def _slope_label(
     angle, length = atan2(up - y, right - x), hypot(right - x, up - y)
     text = axes.text(
         0, 0, slope.label, fontsize=SMALL, color=INK, rotation_mode="anchor", transform=None, zorder=2.2,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
+        path_effects=halo(),
     )  # fmt: skip
     flat = box_of(text)
     size = (flat.right - flat.left, flat.top - flat.bottom)
     starts = [(x + s * (right - x), y + s * (up - y)) for s in SHARES if s * length + size[0] < length]
-    rooms = [(start, along(start, angle, size, 3.0)) for start in starts]
+    rooms = [(start, along(start, angle, size, LIFT)) for start in starts]
     free = [(start, room) for start, room in rooms if not any(a.overlaps(b) for a in room for b in taken)]
     if not free or right <= x:
         text.remove()
         return ()
-    start, room = min(free, key=lambda each: sum(box.covers(*point) for box in each[1] for point in points))
+    start, room = min(free, key=lambda each: sum(box.covers(spot) for box in each[1] for spot in spare))
     _put_along(axes, text, start, angle)
     return room
 
 
 def _put_along(axes: Axes, text: Any, start: tuple[float, float], angle: float) -> None:
     """In data, so that another size of pixel leaves it where it is."""
-    from math import cos, degrees, sin
-
-    lift = 3.0 + 2.0
+    lift = LIFT
     at = (start[0] - lift * sin(angle), start[1] + lift * cos(angle))
     text.set_transform(axes.transData)
     text.set_position(axes.transData.inverted().transform(at))
     text.set_rotation(degrees(angle))
+
+
+def on_lines(axes: Axes) -> list[Spot]:
+    """Spots along every line that is drawn."""
+    found: list[Spot] = []
+    for line in axes.get_lines():
+        ends = axes.transData.transform(line.get_xydata())
+        for (x, y), (right, up) in pairwise(ends):
+            steps = max(1, round(hypot(right - x, up - y) / STEP))
+            found += [Spot(x + (right - x) * k / steps, y + (up - y) * k / steps, OF_A_LINE) for k in range(steps)]
+    return found
 
 
 def box_of(text: Any) -> Box:

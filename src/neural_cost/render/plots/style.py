@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from neural_cost.render.plots.points import GROUPS, OTHER
 
@@ -35,6 +35,13 @@ LOOKS: Mapping[str, Look] = dict(
 INK, FAINT, ALARM = "#222222", "#8A8A8A", "#B00020"
 TEXT, SMALL, TITLE = 9.0, 8.0, 12.0  # points
 DPI = 100
+
+
+def halo() -> list[Any]:
+    """White around letters, so that they can be read on lines and points and hide none."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=2.5, foreground="white")]
 
 
 @contextmanager

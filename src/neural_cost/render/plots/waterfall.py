@@ -11,6 +11,7 @@ from neural_cost.render.plots.style import ALARM, FAINT, INK, SMALL, TEXT
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+LEAST, ROUNDING = 0.0005, 1e-9  # of the measured time: what is not shown, and what is no number but rounding
 FLOOR, CAUSE, MEASURED = "#0072B2", "#E69F00", "#555555"
 
 
@@ -47,13 +48,13 @@ class GapLike(Protocol):
 
 
 def rows(gap: GapLike) -> list[tuple[str, float, float]]:
-    """Name, start and length of each bar in seconds, top down; causes of no time have none."""
+    """Name, start and length of each bar in seconds, top down; causes of next to no time have none."""
     found = [("floor", 0.0, gap.floor_s)]
     reached = gap.floor_s
     for cause in gap.causes:
-        if cause.seconds:
+        if _seen(cause, gap):
             found.append((cause.cause, reached, cause.seconds))
-            reached += cause.seconds
+        reached += cause.seconds
     return [*found, ("measured", 0.0, gap.measured_s)]
 
 
@@ -87,6 +88,11 @@ def draw_waterfall(axes: Axes, gap: GapLike) -> None:
     axes.set_title(_title(gap), loc="left", fontsize=TEXT + 1, color=ALARM if gap.bound_violated else INK)
 
 
+def _seen(cause: CauseLike, gap: GapLike) -> bool:
+    """Whether it has a bar: a fault always has, however small."""
+    return cause.seconds > LEAST * gap.measured_s or cause.seconds < -ROUNDING * gap.measured_s
+
+
 def _told(length: float) -> str:
     return f"-{seconds(-length)}" if length < 0 else seconds(length)
 
@@ -94,5 +100,5 @@ def _told(length: float) -> str:
 def _title(gap: GapLike) -> str:
     if gap.bound_violated:
         return "Bound violated: it ran faster than the floor, so the device's figures are too low"
-    nothing = [cause.cause for cause in gap.causes if not cause.seconds]
-    return "Where the time goes" + (f" (none to: {', '.join(nothing)})" if nothing else "")
+    small = [cause.cause for cause in gap.causes if not _seen(cause, gap)]
+    return "Where the time goes" + (f" (below {LEAST:.2%}: {', '.join(small)})" if small else "")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.tables.figures import clean, seconds, share
 from neural_cost.analyzer.tables.text import shorten
-from neural_cost.render.plots.labels import Box, place
+from neural_cost.render.plots.labels import Box, Spot, place
 from neural_cost.render.plots.roofline import box_of
-from neural_cost.render.plots.style import FAINT, INK, SMALL
+from neural_cost.render.plots.style import FAINT, INK, SMALL, halo
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,23 +26,35 @@ NAME_CELLS = 32
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A point, and where it is drawn: in which axes, and in pixels."""
+    """A point, and where it is drawn: in which axes, and in pixels, as its radius is."""
 
     point: Point
     axes: Axes
     data: tuple[float, float]
     pixels: tuple[float, float]
+    radius: float
 
 
-def label_worst(drawn: Sequence[Placed], whole_s: float, taken: Sequence[Box]) -> list[Any]:
+def placed(
+    axes: Axes, points: Sequence[Point], places: Sequence[tuple[float, float]], sizes: Sequence[float]
+) -> list[Placed]:
+    """Points with their places; sizes are areas in square points."""
+    per_point = axes.figure.dpi / 72
+    pixels = [(float(x), float(y)) for x, y in map(axes.transData.transform, places)]
+    radii = [sqrt(size / pi) * per_point for size in sizes]
+    return [Placed(*each) for each in zip(points, [axes] * len(points), places, pixels, radii, strict=True)]
+
+
+def label_worst(drawn: Sequence[Placed], whole_s: float, taken: Sequence[Box], spare: Sequence[Spot]) -> list[Any]:
     """Label the points that lose most; those that lie under one label are counted in it.
 
     Returns:
         The labels, as matplotlib's texts. One that fits nowhere is left out.
     """
-    taken = [*taken, *(Box(x, y, x, y).grown(5) for x, y in (group[0].pixels for group in _worst(drawn, whole_s)))]
+    groups = _worst(drawn, whole_s)
+    taken = [*taken, *(Box(x, y, x, y).grown(5) for x, y in (group[0].pixels for group in groups))]
     found: list[Any] = []
-    for group in _worst(drawn, whole_s):
+    for group in groups:
         text = _label(group, whole_s)
         box = box_of(text)
         spot = place(
@@ -50,7 +62,8 @@ def label_worst(drawn: Sequence[Placed], whole_s: float, taken: Sequence[Box]) -
             group[0].pixels,
             Box(*group[0].axes.get_window_extent().extents).grown(-3),
             taken,
-            [each.pixels for each in drawn],
+            spare,
+            group[0].radius,
         )
         if spot is None:
             text.remove()
@@ -67,7 +80,7 @@ def _worst(drawn: Sequence[Placed], whole_s: float) -> list[list[Placed]]:
     groups: list[list[Placed]] = []
     for each in sorted(lossy, key=lambda each: -(each.point.lost_s or 0.0)):
         for group in groups:
-            if group[0].axes is each.axes and _near(group[0], each):
+            if _same_place(group[0], each):
                 group.append(each)
                 break
         else:
@@ -76,7 +89,9 @@ def _worst(drawn: Sequence[Placed], whole_s: float) -> list[list[Placed]]:
     return [group for group in ranked[:SHOWN] if _lost(group) >= LEAST_SHARE * whole_s]
 
 
-def _near(first: Placed, second: Placed) -> bool:
+def _same_place(first: Placed, second: Placed) -> bool:
+    if first.axes is not second.axes or first.point.group != second.point.group:
+        return False
     return hypot(first.pixels[0] - second.pixels[0], first.pixels[1] - second.pixels[1]) <= SAME_PLACE
 
 
@@ -94,7 +109,7 @@ def _label(group: Sequence[Placed], whole_s: float) -> Any:
     text = f"{shorten(clean(point.name), NAME_CELLS)}{fused}{others}\n{told}, {share(lost, whole_s)} of the time"
     return group[0].axes.text(
         0, 0, text, fontsize=SMALL, color=INK, va="bottom", ha="left", transform=None, zorder=5,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.0},
+        path_effects=halo(),
     )  # fmt: skip
 
 
