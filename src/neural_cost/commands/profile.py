@@ -22,6 +22,7 @@ from neural_cost.options import (
 )
 from neural_cost.render.forms import DebugOption, Format, FormatOption, OutputOption, QuietOption, delimited
 from neural_cost.render.output import check, colour_wanted, write
+from neural_cost.render.plots.command import PlotOption, check_plot, write_plot
 from neural_cost.render.progress import Progress, say_warnings
 from neural_cost.targets import onnx_file
 
@@ -45,6 +46,7 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
     trace: Annotated[
         Path | None, typer.Option(help="A trace for Perfetto or Chrome, to write.", readable=False)
     ] = None,
+    plot: PlotOption = None,
     top: Annotated[int | None, typer.Option(help="How many kernels; 10 in a table, else all.", min=1)] = None,
     form: FormatOption = Format.TABLE,
     output: OutputOption = None,
@@ -55,7 +57,8 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
     if opt_level not in LEVELS:
         raise typer.BadParameter(f'there is no --opt-level "{opt_level}": choose one of {", ".join(LEVELS)}.')
     check(output, Path(target), inputs)
-    check(trace, Path(target), inputs)
+    check(trace, Path(target), inputs, option="--trace")
+    check_plot(plot, Path(target), inputs, others=(output, trace))
     if output is not None and output == trace:
         raise typer.BadParameter("--output and --trace are the same file.")
     on = device_of(device)
@@ -83,7 +86,8 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
     if trace is not None:
         from neural_cost.runtime.trace import chrome_trace
 
-        write(json.dumps(chrome_trace(found)), trace)
+        write(json.dumps(chrome_trace(found)), trace, option="--trace")
+    write_plot(found, plot, gap=getattr(found, "gap", None))
     write(_text(found, form, top, quiet=quiet, colour=colour_wanted(output)), output)
 
 

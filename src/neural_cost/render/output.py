@@ -12,23 +12,28 @@ import typer
 BROKEN_PIPE = 141  # what a shell reports of a program that wrote to a pipe nobody reads
 
 
-def check(output: Path | None, *sources: Path | None) -> None:
+def check(output: Path | None, *sources: Path | None, option: str = "--output") -> None:
     """Refuse a file that cannot be written, or that the result is made from, before any work: exit code 2."""
     why = None if output is None else _why_not(output, [source for source in sources if source is not None])
     if why:
-        typer.echo(f"{output} cannot be written: {why}; give another --output.", err=True)
+        typer.echo(f"{output} cannot be written: {why}; give another {option}.", err=True)
         raise typer.Exit(2)
 
 
-def write(text: str, output: Path | None) -> None:
-    """Print, or write to a temporary file that then takes the name; exit code 2 where that is not possible."""
+def write(text: str, output: Path | None, *, option: str = "--output") -> None:
+    """Print, or write to a file; exit code 2 where that is not possible."""
     if output is None:
         _print(text)
-        return
+    else:
+        write_bytes((text + "\n").encode(), output, option)
+
+
+def write_bytes(content: bytes, output: Path, option: str) -> None:
+    """Write to a temporary file that then takes the name; exit code 2 where that is not possible."""
     try:
-        replace((text + "\n").encode(), output.resolve())
+        replace(content, output.resolve())
     except OSError as error:
-        typer.echo(f"{output} cannot be written ({error.strerror}); give another --output.", err=True)
+        typer.echo(f"{output} cannot be written ({error.strerror}); give another {option}.", err=True)
         raise typer.Exit(2) from error
 
 

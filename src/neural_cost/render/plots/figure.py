@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.errors import BackendError, DeviceError, OptionError
 from neural_cost.render.plots.ceilings import roofs, slopes
-from neural_cost.render.plots.labels import Spot
+from neural_cost.render.plots.labels import Box, Spot
 from neural_cost.render.plots.notes import notes, subtitle, title
 from neural_cost.render.plots.points import Points, kernel_points, node_points
 from neural_cost.render.plots.roofline import Ceilings, Whole, areas, draw_ceilings, on_lines, scatter, set_limits
@@ -157,12 +157,14 @@ def _roofline(figure: Figure, subject: Subject, floor: float) -> None:
     axes.set_xlabel("intensity, FLOPs per byte that must be moved")
     axes.set_ylabel("FLOP/s reached" if found.measured else "FLOP/s at best")
     drawn = _scattered(axes, found)
+    taken: list[Box] = []
     if whole is not None:
         axes.plot(
             [whole.intensity], [whole.flops_per_s], "*", color="#F0E442", markersize=15, markeredgecolor=INK,
             label=whole.label, zorder=3.5,
         )  # fmt: skip
-    taken = draw_ceilings(axes, ceilings, _spots(drawn))
+        taken.append(Box(*axes.transData.transform([(whole.intensity, whole.flops_per_s)] * 2).flat).grown(12))
+    taken += draw_ceilings(axes, ceilings, _spots(drawn))
     if found.movers:
         below = _axes(figure, floor + AXIS, STRIP)
         drawn += draw_strip(below, found, ceilings)
@@ -198,7 +200,7 @@ def _whole(subject: Subject) -> Whole | None:
         return None
     intensity = totals.flops / totals.compulsory_bytes
     if measured is not None:
-        return Whole(intensity, totals.flops / measured.median_s, "the whole run")
+        return Whole(intensity, totals.flops / measured.median_s, "the whole run, by its compulsory bytes")
     if bound is None or not bound.floor_s or bound.missing:
         return None
     return Whole(intensity, totals.flops / bound.floor_s, "the whole model, perfectly fused")

@@ -21,6 +21,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "quantization": ("quantization",),
 }
 OTHER = "other"
+TELLING = 8  # characters of a name that says more than a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,4 +210,4 @@ def _why_no_kernel(kernel: Kernel) -> str | None:
 
 def _named(node: NodeRecord) -> str:
     name = node.name or str(node.index)
-    return name if node.op_type.lower() in name.lower() else f"{node.op_type} {name}"
+    return name if len(name) >= TELLING or node.op_type.lower() in name.lower() else f"{node.op_type} {name}"

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from neural_cost.render.plots.points import Point
 
 LARGEST, OF_A_SHARE, SMALLEST = 600.0, 3000.0, 14.0  # square points: of any marker, of one with all the time, of any
-SHARES = (0.01, 0.06, 0.12, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # of a slope, where its label may begin
+SHARES = (0.02, 0.04, 0.08, 0.12, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # of a slope, where its label may begin
+FEW_DECADES = 300.0  # high / low of an axis on which powers of ten alone would be too few
 LIFT = 4.0  # pixels of a label above its slope
 STEP, OF_A_LINE = 12.0, 8.0  # pixels between the spots of a line, and what each weighs under a label
 LINES: tuple[Any, ...] = ("solid", (0, (6, 2)), (0, (3, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
@@ -66,8 +67,8 @@ def areas(points: Iterable[Point], whole_s: float) -> list[float]:
 
 
 def scatter(axes: Axes, points: Sequence[Point], places: Sequence[tuple[float, float]], sizes: Sequence[float]) -> None:
-    """Draw the points, small ones over large ones; those that beat their bound with an edge of alarm."""
-    order = sorted(range(len(points)), key=lambda k: -sizes[k])
+    """Draw the points, small ones over large ones; over them those that beat their bound, with an edge of alarm."""
+    order = sorted(range(len(points)), key=lambda k: (points[k].violated, -sizes[k]))
     for group, look in LOOKS.items():
         mine = [k for k in order if points[k].group == group]
         if mine:
@@ -87,6 +88,8 @@ def scatter(axes: Axes, points: Sequence[Point], places: Sequence[tuple[float, f
 
 def set_limits(axes: Axes, points: Sequence[Point], ceilings: Ceilings, whole: Whole | None) -> None:
     """Logarithmic axes that hold every point, every roof and every ridge."""
+    from matplotlib.ticker import LogLocator
+
     own = [(point.intensity, point.flops_per_s) for point in points]
     model = [] if whole is None else [(whole.intensity, whole.flops_per_s)]
     across = [x for x, _ in (*own, *model, *ceilings.ridges)] + ceilings.corners or [1.0]
@@ -94,6 +97,9 @@ def set_limits(axes: Axes, points: Sequence[Point], ceilings: Ceilings, whole: W
     axes.set(xscale="log", yscale="log")
     axes.set_xlim(min(across) / 3, max(across) * 4)
     axes.set_ylim(min(up) / 4, max(up) * 2)
+    for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        if high / low < FEW_DECADES:
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(lambda value, _: plain(value))
     axes.xaxis.set_minor_formatter(lambda value, _: "")
     axes.yaxis.set_minor_formatter(lambda value, _: "")
@@ -179,7 +185,9 @@ def _slope_label(axes: Axes, slope: Slope, held: float, taken: Sequence[Box], sp
     size = (flat.right - flat.left, flat.top - flat.bottom)
     starts = [(x + s * (right - x), y + s * (up - y)) for s in SHARES if s * length + size[0] < length]
     rooms = [(start, along(start, angle, size, LIFT)) for start in starts]
-    free = [(start, room) for start, room in rooms if not any(a.overlaps(b) for a in room for b in taken)]
+    frame = Box(*axes.get_window_extent().extents)
+    held_in = [(start, room) for start, room in rooms if all(frame.holds(box) for box in room)]
+    free = [(start, room) for start, room in held_in if not any(a.overlaps(b) for a in room for b in taken)]
     if not free or right <= x:
         text.remove()
         return ()
