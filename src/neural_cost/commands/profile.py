@@ -87,7 +87,7 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
         from neural_cost.runtime.trace import chrome_trace
 
         write(json.dumps(chrome_trace(found)), trace, option="--trace")
-    write_plot(found, plot, gap=getattr(found, "gap", None))
+    write_plot(found, plot)
     write(_text(found, form, top, quiet=quiet, colour=colour_wanted(output)), output)
 
 

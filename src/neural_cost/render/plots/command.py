@@ -11,7 +11,6 @@ from neural_cost.render.output import check, write_bytes
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.report import Report
-    from neural_cost.render.plots.waterfall import GapLike
     from neural_cost.runtime.profile import Profile
 
 PlotOption = Annotated[
@@ -37,10 +36,10 @@ def check_plot(file: Path | None, *sources: Path | None, others: tuple[Path | No
     check_installed()
 
 
-def write_plot(found: Report | Profile, file: Path | None, gap: GapLike | None = None) -> None:
+def write_plot(found: Report | Profile, file: Path | None) -> None:
     """Draw it and write it, where a file is asked for."""
     if file is None:
         return
     from neural_cost.render.plots.figure import encoded, plot
 
-    write_bytes(encoded(plot(found, gap=gap), file), file, "--plot")
+    write_bytes(encoded(plot(found), file), file, "--plot")

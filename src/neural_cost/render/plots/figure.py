@@ -16,13 +16,14 @@ from neural_cost.render.plots.points import Points, kernel_points, node_points
 from neural_cost.render.plots.roofline import Ceilings, Whole, areas, draw_ceilings, on_lines, scatter, set_limits
 from neural_cost.render.plots.strip import draw_strip
 from neural_cost.render.plots.style import DPI, FAINT, INK, LOOKS, SMALL, TEXT, TITLE, plain_style
-from neural_cost.render.plots.waterfall import GapLike, draw_waterfall, rows
+from neural_cost.render.plots.waterfall import draw_waterfall, rows
 from neural_cost.render.plots.worst import Placed, label_worst, placed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from neural_cost.analyzer.device import Device
+    from neural_cost.analyzer.gap.record import Gap
     from neural_cost.analyzer.measurement import Measurement
     from neural_cost.analyzer.report import Report
     from neural_cost.runtime.profile import Profile
@@ -42,7 +43,7 @@ class Subject:
     report: Report
     points: Points
     measurement: Measurement | None
-    gap: GapLike | None
+    gap: Gap | None
 
     @property
     def device(self) -> Device | None:
@@ -50,13 +51,12 @@ class Subject:
         return self.report.opened.device
 
 
-def plot(found: Report | Profile, file: str | os.PathLike[str] | None = None, *, gap: GapLike | None = None) -> Figure:
-    """Draw the roofline of a report or a profile, and of a profile with a gap also its waterfall.
+def plot(found: Report | Profile, file: str | os.PathLike[str] | None = None) -> Figure:
+    """Draw the roofline of a report or a profile, and of a profile also where its time goes.
 
     Args:
         found: a report that has a device, or a profile.
         file: where to write it; .png, .svg or .pdf.
-        gap: of a profile: what its time above the floor went to.
 
     Returns:
         matplotlib's figure.
@@ -69,7 +69,7 @@ def plot(found: Report | Profile, file: str | os.PathLike[str] | None = None, *,
     if file is not None:
         check_suffix(Path(file))
     check_installed()
-    subject = _subject(found, gap)
+    subject = _subject(found)
     with plain_style():
         figure = _drawn(subject)
     if file is not None:
@@ -103,11 +103,11 @@ def encoded(figure: Figure, file: Path) -> bytes:
     return held.getvalue()
 
 
-def _subject(found: Report | Profile, gap: GapLike | None) -> Subject:
+def _subject(found: Report | Profile) -> Subject:
     from neural_cost.analyzer.report import Report
 
     if not isinstance(found, Report):
-        return Subject(found.report, kernel_points(found.report, found.kernels), found.measurement, gap)
+        return Subject(found.report, kernel_points(found.report, found.kernels), found.measurement, found.gap)
     if found.opened.device is None:
         raise DeviceError("a roofline is of a device, and none is given or known: name one with device (--device).")
     return Subject(found, node_points(found), None, None)
