@@ -76,8 +76,7 @@ def slopes(device: Device) -> list[Slope]:
         return [Slope("DRAM", rate) for _, rate in device.bandwidth_curve[-1:]]
     levels = _levels([(size, device.bandwidth(size) or rate) for size, rate in device.bandwidth_curve])
     starts = [level[0][0] for level in levels]
-    names = ["any working set"] if len(levels) == 1 else _sizes(starts)
-    return [Slope(name, level[0][1]) for name, level in zip(names, levels, strict=True)]
+    return [Slope(name, level[0][1]) for name, level in zip(_sizes(starts), levels, strict=True)]
 
 
 def _levels(curve: Sequence[tuple[int, float]]) -> list[list[tuple[int, float]]]:
@@ -94,6 +93,9 @@ def _levels(curve: Sequence[tuple[int, float]]) -> list[list[tuple[int, float]]]
 
 
 def _sizes(starts: Sequence[int]) -> list[str]:
+    """The working sets of each level, which start at these sizes; the first holds for all that is smaller too."""
+    if len(starts) < 2:
+        return ["any working set"] * len(starts)
     between = [f"{_size(low)} to {_size(high)}" for low, high in pairwise(starts[1:])]
     return [f"below {_size(starts[1])}", *between, f"from {_size(starts[-1])}"]
 

@@ -90,7 +90,7 @@ def check_installed() -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
-        raise BackendError(f"{error.name} is missing: pip install 'neural-cost[plot]'.") from error
+        raise BackendError("a picture needs matplotlib: pip install 'neural-cost[plot]'.") from error
 
 
 def encoded(figure: Figure, file: Path) -> bytes:
