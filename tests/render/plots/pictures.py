@@ -38,10 +38,12 @@ g (float[8, 8] x) => (float[8, 8] y, float[4, 16] v, float[8, 8] u, float[8, 8] 
 }"""
 
 
-def report_of(text: str, folder: Path, device: Device | None = SHEET) -> neural_cost.Report:
+def report_of(text: str, folder: Path, device: Device | None = SHEET, name: str = "") -> neural_cost.Report:
     file = folder / "model.onnx"
     header = '<ir_version: 10, opset_import: ["": 20, "acme": 1]>\n'
-    onnx.save(onnx.parser.parse_model(header + text), file)
+    model = onnx.parser.parse_model(header + text)
+    model.graph.node[0].name = name
+    onnx.save(model, file)
     return neural_cost.analyze(file, device=device)
 
 

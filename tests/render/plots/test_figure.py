@@ -1,6 +1,7 @@
 """The picture as a whole: what stands on it, its files, and what is said where there can be none."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -33,9 +34,12 @@ def test_a_model_without_work_has_a_picture_without_points(tmp_path):
 
 def test_a_profile_without_a_device_has_points_and_no_ceilings():
     profile = neural_cost.profile(path("dnn"), threads=1, budget_s=0.05)
-    figure = neural_cost.plot(profile)
+    report, kernels = neural_cost.analyze(path("dnn")), [replace(each, bound_s=None) for each in profile.kernels]
+    figure = neural_cost.plot(replace(profile, report=report, kernels=kernels, gap=None))
     assert offsets(figure.axes[0])
-    assert [line for line in figure.axes[0].lines if line.get_marker() != "*"] == []
+    assert labels(figure)  # by their time
+    assert not any("bound" in text.get_text() for _, text in labels(figure))
+    assert not any("FLOP/" in text.get_text() for text in figure.axes[0].texts)  # neither roof nor ridge
     assert "No figures of the device are known: no ceilings." in told(figure)
 
 
@@ -60,8 +64,8 @@ def test_names_are_text_and_settings_of_the_user_stay(tmp_path):
 
     matplotlib.rcParams["font.size"] = 31.0
     try:
-        text = MATMUL.replace("y = MatMul", '["$\\\\frac 模型\\u001b"] y = MatMul')
-        figure = neural_cost.plot(report_of(text, tmp_path), tmp_path / "a.svg")
+        report = report_of(MATMUL, tmp_path, name="$\\frac 模型\x1b")
+        figure = neural_cost.plot(report, tmp_path / "a.svg")
         assert "$\\frac 模型\N{REPLACEMENT CHARACTER}" in labels(figure)[0][1].get_text()
         assert matplotlib.rcParams["font.size"] == 31.0
     finally:

@@ -125,9 +125,9 @@ def _drawn(subject: Subject) -> Figure:
     _headed(figure, subject)
     for k, line in enumerate(reversed(below)):
         figure.text(0.2 / WIDTH, (more + 0.08 + LINE * k) / (HEIGHT + more), line, fontsize=SMALL, color=INK)
+    _roofline(figure, subject, floor)
     if subject.gap is not None:
         draw_waterfall(_axes(figure, AXIS, ROW * len(rows(subject.gap)), left=1.3), subject.gap)
-    _roofline(figure, subject, floor)
     return figure
 
 

@@ -63,16 +63,19 @@ class Point:
         return self.bytes / self.seconds
 
     @property
-    def lost_s(self) -> float | None:
-        """Seconds above the bound; of what did not run, the bound itself: that is where time goes at best."""
-        if not self.measured:
-            return self.seconds
-        return None if self.bound_s is None else self.seconds - self.bound_s
+    def compared(self) -> bool:
+        """Whether its time was measured and can be held against a bound."""
+        return self.measured and self.bound_s is not None
+
+    @property
+    def lost_s(self) -> float:
+        """Seconds above the bound; all of them where they cannot be held against one: that is where time goes."""
+        return self.seconds - (self.bound_s or 0.0) if self.compared else self.seconds
 
     @property
     def violated(self) -> bool:
         """Whether it ran faster than its bound: a figure of the device is too low."""
-        return self.measured and self.bound_s is not None and self.seconds < self.bound_s
+        return self.compared and self.lost_s < 0
 
 
 @dataclass(frozen=True, slots=True)

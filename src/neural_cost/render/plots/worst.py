@@ -76,9 +76,9 @@ def label_worst(drawn: Sequence[Placed], whole_s: float, taken: Sequence[Box], s
 
 def _worst(drawn: Sequence[Placed], whole_s: float) -> list[list[Placed]]:
     """Groups of points at one place, the one with most to lose first, as far as they are shown."""
-    lossy = [each for each in drawn if (each.point.lost_s or 0.0) > 0]
+    lossy = [each for each in drawn if each.point.lost_s > 0]
     groups: list[list[Placed]] = []
-    for each in sorted(lossy, key=lambda each: -(each.point.lost_s or 0.0)):
+    for each in sorted(lossy, key=lambda each: -each.point.lost_s):
         for group in groups:
             if _same_place(group[0], each):
                 group.append(each)
@@ -96,7 +96,7 @@ def _same_place(first: Placed, second: Placed) -> bool:
 
 
 def _lost(group: Sequence[Placed]) -> float:
-    return sum(each.point.lost_s or 0.0 for each in group)
+    return sum(each.point.lost_s for each in group)
 
 
 def _label(group: Sequence[Placed], whole_s: float) -> Any:
@@ -105,7 +105,7 @@ def _label(group: Sequence[Placed], whole_s: float) -> Any:
     fused = f" + {point.more} fused" if point.more else ""
     others = f" and {len(group) - 1} more" if len(group) > 1 else ""
     lost = _lost(group)
-    told = f"{seconds(lost)} above {'their' if others else 'its'} bound" if point.measured else seconds(lost)
+    told = f"{seconds(lost)} above {'their' if others else 'its'} bound" if point.compared else seconds(lost)
     text = f"{shorten(clean(point.name), NAME_CELLS)}{fused}{others}\n{told}, {share(lost, whole_s)} of the time"
     return group[0].axes.text(
         0, 0, text, fontsize=SMALL, color=INK, va="bottom", ha="left", transform=None, zorder=5,
