@@ -38,6 +38,12 @@ g (float[8, 8] x) => (float[8, 8] y, float[4, 16] v, float[8, 8] u, float[8, 8] 
 }"""
 
 
+ENDLESS = """g (float[4] x, bool b, int64 n) => (float[4] y, float[4] z) {
+    y = Neg(x)
+    z = Loop(n, b, x) <body = l (int64 i, bool c, float[4] p) => (bool k, float[4] q) { k = Identity(c)  q = Abs(p) }>
+}"""
+
+
 def report_of(text: str, folder: Path, device: Device | None = SHEET, name: str = "") -> neural_cost.Report:
     file = folder / "model.onnx"
     header = '<ir_version: 10, opset_import: ["": 20, "acme": 1]>\n'
@@ -68,7 +74,11 @@ def labels(figure: Any) -> list[tuple[Any, Any]]:
 
 
 def box(artist: Any) -> Box:
-    return Box(*artist.get_window_extent().extents)
+    """Its room in pixels; of a text without the line that leads to it."""
+    from matplotlib.text import Text
+
+    extent = artist.get_window_extent()  # which also brings an annotation into its place
+    return Box(*(Text.get_window_extent(artist) if isinstance(artist, Text) else extent).extents)
 
 
 def overlapping(boxes: Sequence[Box]) -> list[tuple[int, int]]:

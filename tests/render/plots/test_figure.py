@@ -7,7 +7,7 @@ import pytest
 
 import neural_cost
 from neural_cost.models import path
-from tests.render.plots.pictures import FATES, MATMUL, labels, offsets, report_of
+from tests.render.plots.pictures import ENDLESS, FATES, MATMUL, labels, offsets, report_of
 
 MAGIC = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
 
@@ -57,6 +57,7 @@ def test_the_whole_model_is_a_point_only_where_it_is_known_whole(tmp_path):
     (star,) = stars(MATMUL)
     assert star.get_xydata().tolist() == [[pytest.approx(65536 / 14336), pytest.approx(65536 / 143.36e-9)]]
     assert stars(FATES) == []  # an operator has no cost
+    assert stars(ENDLESS) == []  # a loop runs no one knows how often
 
 
 def test_names_are_text_and_settings_of_the_user_stay(tmp_path):

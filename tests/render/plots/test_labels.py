@@ -1,5 +1,7 @@
 """Labels find a place, or none; none lies on another."""
 
+from dataclasses import replace
+from math import cos, radians, sin
 from pathlib import Path
 
 import onnx
@@ -8,7 +10,7 @@ import pytest
 import neural_cost
 from neural_cost.models import path
 from neural_cost.render.plots.labels import Box, Spot, along, place, spread
-from tests.render.plots.pictures import box, labels, overlapping
+from tests.render.plots.pictures import MATMUL, SHEET, box, labels, overlapping, report_of
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 FRAME = Box(0, 0, 200, 100)
@@ -35,6 +37,34 @@ def test_labels_of_real_models_overlap_nothing(file, least, device):
     roofs = [box(text) for text in figure.axes[0].texts if "FLOP/s" in text.get_text()]
     assert len(roofs) >= 3
     assert overlapping(roofs) == []
+
+
+def test_roofs_that_lie_close_have_labels_apart(tmp_path):
+    close = {"float64": 1.00e12, "float32": 1.01e12, "tf32": 1.02e12, "float16": 1.03e12, "int8": 1.04e12}
+    figure = neural_cost.plot(report_of(MATMUL, tmp_path, device=replace(SHEET, peaks=close)))
+    found = [box(text) for text in figure.axes[0].texts if "TFLOP/s" in text.get_text()]
+    assert len(found) == 5
+    assert overlapping(found) == []
+
+
+def test_slopes_that_lie_close_have_labels_apart(tmp_path):
+    curve = ((1 << 16, 100e9), (1 << 26, 14.5e9), (1 << 27, 13e9))  # the last two are a tenth apart
+    figure = neural_cost.plot(
+        report_of(MATMUL, tmp_path, device=replace(SHEET, kind="measured", bandwidth_curve=curve))
+    )
+    found = [_lying_flat(figure.axes[0], text) for text in figure.axes[0].texts if "GB/s" in text.get_text()]
+    assert len(found) == 3
+    assert overlapping(found) == []
+
+
+def _lying_flat(axes, text):
+    """The room of a text along a slope, in a frame that is turned as the slope is."""
+    angle = radians(text.get_rotation())
+    x, y = axes.transData.transform(text.get_position())
+    text.set_rotation(0)
+    flat = box(text)
+    along_, across = x * cos(angle) + y * sin(angle), y * cos(angle) - x * sin(angle)
+    return Box(along_, across, along_ + flat.right - flat.left, across + flat.top - flat.bottom)
 
 
 def test_a_label_takes_the_nearest_place_that_is_free():

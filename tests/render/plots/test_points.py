@@ -72,6 +72,18 @@ def test_branches_and_loops_of_unknown_length_are_counted(tmp_path):
     assert why["that run no one knows how often"] == 2  # Identity and Abs
 
 
+def test_a_node_of_a_loop_has_the_work_of_all_its_executions(tmp_path):
+    text = """g (float[400] x) => (float[400] z) {
+        n = Constant<value = int64 {3}>()
+        b = Constant<value = bool {1}>()
+        z = Loop(n, b, x) <body = l (int64 i, bool c, float[400] p) => (bool k, float[400] q)
+                           { k = Identity(c)  q = Abs(p) }>
+    }"""
+    (point,) = node_points(report_of(text, tmp_path)).points
+    assert (point.name, point.flops, point.bytes) == ("Abs 1", 3 * 400, 3 * 2 * 4 * 400)
+    assert point.seconds == pytest.approx(3 * 2 * 4 * 400 / BANDWIDTH)
+
+
 def test_each_kernel_is_a_point_or_has_a_reason_and_its_time(tmp_path):
     kernels = [
         kernel(1e-6),

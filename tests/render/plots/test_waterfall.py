@@ -50,6 +50,12 @@ def test_bars_stand_in_the_unit_of_the_axis():
     assert "-500 us, -5.0%" in [text.get_text() for text in axes.texts]
 
 
+def test_what_is_taken_off_twice_goes_back_twice():
+    found = gap(("kernel", 7e-3), ("bound violated", -0.75e-3), ("left out", -0.25e-3))
+    starts = [start for _, start, _ in rows(found)]
+    assert starts == [0.0, 4e-3, pytest.approx(11e-3), pytest.approx(10.25e-3), 0.0]
+
+
 def test_a_violated_bound_is_the_title():
     assert "Bound violated" in drawn(gap(("bound violated", -1e-3), measured=3e-3, violated=True)).get_title("left")
     assert "Bound violated" not in drawn(FOUND).get_title("left")
