@@ -7,6 +7,8 @@ import pytest
 
 import neural_cost
 from neural_cost.models import path
+from neural_cost.render.plots.points import Point
+from neural_cost.render.plots.roofline import areas
 from tests.render.plots.pictures import ENDLESS, FATES, MATMUL, labels, offsets, report_of
 
 MAGIC = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
@@ -24,6 +26,28 @@ def test_what_is_no_point_is_in_the_strip_or_in_the_notes(tmp_path):
     assert "Not drawn: " in told(figure)
     for part in ("4 nodes computed at load time", "1 node without FLOPs and bytes", "1 node of unknown cost"):
         assert part in told(figure)
+
+
+def test_ceilings_are_lines_of_the_device(tmp_path):
+    axes = neural_cost.plot(report_of(MATMUL, tmp_path)).axes[0]
+    lines = [
+        line.get_xydata().tolist() for line in axes.lines if line.get_linestyle() == "-" and len(line.get_xydata()) == 2
+    ]
+    low, high = axes.get_xlim()
+    ridge = 1e12 / 1e11
+    assert [[ridge, 1e12], [pytest.approx(high), 1e12]] in lines
+    assert [[pytest.approx(low), pytest.approx(1e11 * low)], [ridge, 1e12]] in lines
+
+
+def test_areas_are_shares_of_the_time_and_never_too_small_to_see():
+    def point(seconds):
+        return Point("p", 0, "other", 1, 1, seconds, None, measured=True)
+
+    large, half, none = areas([point(0.10), point(0.05), point(0.0)], 1.0)
+    assert large == pytest.approx(2 * half)
+    assert none > 0
+    (alone,) = areas([point(1.0)], 1.0)
+    assert alone < 10 * large  # one that takes all the time does not fill the picture
 
 
 def test_a_model_without_work_has_a_picture_without_points(tmp_path):

@@ -180,7 +180,7 @@ def _spots(drawn: list[Placed]) -> list[Spot]:
 def _scattered(axes: Any, found: Points) -> list[Placed]:
     points = found.points
     places = [(point.intensity, point.flops_per_s) for point in points]
-    sizes = areas(points, found.seconds)
+    sizes = areas((*points, *found.movers), found.seconds)[: len(points)]
     scatter(axes, points, places, sizes)
     return placed(axes, points, places, sizes)
 
