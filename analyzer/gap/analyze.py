@@ -8,14 +8,13 @@ from functools import cached_property
 from typing import Protocol
 
 from neural_cost.analyzer.arguments import device_of
-from neural_cost.analyzer.bounding import report_bound
+from neural_cost.analyzer.bounding import Analyzed, report_bound
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.errors import DeviceError
 from neural_cost.analyzer.gap.kernels import kernel_parts, node_shares, only_starts
 from neural_cost.analyzer.gap.record import CAUSES, Cause, Gap, Parts, together
 from neural_cost.analyzer.gap.unprofiled import Noted, unprofiled
 from neural_cost.analyzer.measurement import Kernel
-from neural_cost.analyzer.report import Report
 from neural_cost.analyzer.roofline import Bound, kernel_bound
 from neural_cost.analyzer.traffic import compulsory_shares
 
@@ -47,7 +46,7 @@ class Profiled(Protocol):
 
 
 def analyze_gap(
-    report: Report,
+    report: Analyzed,
     measurement: Timed | Profiled,
     device: str | Device | None = None,
     *,
@@ -62,7 +61,7 @@ def analyze_gap(
     dispatch.
 
     Args:
-        report: of the model that ran.
+        report: of the model that ran, or an estimate of it.
         measurement: a `Profile`; with a `Measurement` or `Timing` alone, which has no kernels, the gap stays whole.
         device: whose bounds are compared with; by default that of the report.
         kernels: by default those of the profile.
@@ -97,7 +96,7 @@ def analyze_gap(
 class _Run:
     """A run whose kernels have the times of the fastest one without a profile."""
 
-    report: Report
+    report: Analyzed
     device: Device
     bound: Bound
     kernels: Sequence[Kernel]
@@ -176,7 +175,7 @@ def _undone(bound: Bound, parts: Sequence[Parts]) -> float:
     return most if most > ROUNDING * (bound.floor_s or 0.0) else 0.0
 
 
-def _nodes(report: Report, device: Device, parts: Sequence[tuple[Kernel, Parts]]) -> dict[int, Parts]:
+def _nodes(report: Analyzed, device: Device, parts: Sequence[tuple[Kernel, Parts]]) -> dict[int, Parts]:
     """Each node's part of its kernels."""
     found: dict[int, Parts] = {}
     for kernel, whole in parts:
