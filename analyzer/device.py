@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from math import log
 from typing import Any, Literal
@@ -105,6 +105,11 @@ class Device(Record):
     def memory_bandwidth(self) -> float | None:
         """Bytes/s of DRAM: the figure at the largest working set; None when unknown."""
         return self.bandwidth_curve[-1][1] if self.bandwidth_curve else None
+
+    def from_dram(self) -> Device:
+        """The same device where no cache holds anything yet: all bytes come at the rate of DRAM."""
+        rate = self.memory_bandwidth
+        return self if rate is None else replace(self, bandwidth_curve=((0, rate),))
 
     @property
     def cold(self) -> bool:

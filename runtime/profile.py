@@ -154,7 +154,7 @@ def _kernels(report: Report, events: Events, graph: onnx.GraphProto | None) -> l
     """Kernels that ran, each with the nodes that it does; without the graph that ran, no one knows which."""
     claims = [] if graph is None else claim_all(executed_graph(graph), source_nodes(report.nodes))
     by_name = {claim.node.name: claim for claim in claims}
-    readers = needed_outside(report.nodes, [tensor.name for tensor in report.opened.ends.outputs])
+    readers = needed_outside(report.nodes, report.opened.returned)
     return [_kernel(report, ran, by_name.get(ran.name), readers) for ran in events.kernels]
 
 

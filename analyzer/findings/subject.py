@@ -54,7 +54,7 @@ class Subject:
     @cached_property
     def readers(self) -> dict[str, set[int]]:
         """Places of the nodes that read each tensor; -1 is the one who asked for an output."""
-        return needed_outside(self.nodes, [tensor.name for tensor in self.report.opened.ends.outputs])
+        return needed_outside(self.nodes, self.report.opened.returned)
 
     @cached_property
     def writers(self) -> dict[str, int]:

@@ -32,7 +32,7 @@ def kernel_parts(
     floor = Parts(compute_s=runs * (bound.compute_s or 0.0), memory_s=compulsory_s).floor_s
     fused = max(floor, runs * (bound.memory_s or 0.0))
     above = seconds - fused
-    start = max(0.0, above if _only_starts(nodes) else min(above, runs * fixed_s))
+    start = max(0.0, above if only_starts(nodes) else min(above, runs * fixed_s))
     reachable = runs * ((bound.compute_s or 0.0) + (0.0 if kernel.joined else _slower(kernel, nodes, device)))
     size = max(0.0, min(above - start, reachable - fused))
     return Parts(
@@ -58,9 +58,9 @@ def _alone(node: NodeRecord, device: Device) -> float:
     return 0.0 if cost is None else kernel_bound(Work(cost.flops_by_type, cost.traffic_bytes), device).seconds or 0.0
 
 
-def _only_starts(nodes: Sequence[NodeRecord]) -> bool:
-    """Whether a kernel only starts others, in its bodies."""
-    return all(node.kind == "control_flow" for node in nodes)
+def only_starts(nodes: Sequence[NodeRecord]) -> bool:
+    """Whether a kernel starts others, in its bodies, and does nothing else that takes time."""
+    return any(node.kind == "control_flow" for node in nodes)
 
 
 def _slower(kernel: Kernel, nodes: Sequence[NodeRecord], device: Device) -> float:

@@ -75,8 +75,8 @@ def _line(name: str, time: float, start: float, gap: Gap, remark: str) -> list[s
 def bar(start: float, length: float, whole: float, width: int = WIDTH) -> str:
     """A bar from `start` that is `length` long, where `whole` has the width; one below 0 goes back from its start."""
     low, high = (start + length, start) if length < 0 else (start, start + length)
-    before = max(0, min(width - 1, int(low / whole * width)))
-    cells = max(0.0, high / whole * width - before)
-    eighths = min(round(8 * cells), 8 * (width - before))
+    begin, end = (round(8 * width * place / whole) for place in (low, high))
+    before = min(begin // 8, width - 1)
+    eighths = min(end - 8 * (begin // 8), 8 * (width - before))
     text = FULL * (eighths // 8) + (PARTS[eighths % 8] if eighths % 8 else "")
     return BEFORE * before + (text or PARTS[1])
