@@ -61,5 +61,5 @@ def report_bound(report: Analyzed, device: Device) -> Bound:
 
 
 def node_work(node: NodeCost, repeats: int = 1) -> Work | None:
-    """What one execution does; None where it is not known."""
-    return None if node.cost is None else Work(node.cost.flops_by_type, node.cost.traffic_bytes, repeats)
+    """What one execution must do; None where it is not known."""
+    return None if node.cost is None else Work(node.least_flops, node.cost.traffic_bytes, repeats)

@@ -48,7 +48,8 @@ def faster_type(subject: Subject) -> Iterator[Finding]:
 
 def _in_float32(subject: Subject, place: int) -> bool:
     cost = subject.nodes[place].source.cost
-    return cost is not None and subject.runs(place) and bool(cost.macs_by_type.get("float32"))
+    counts = cost is not None and bool(cost.macs_by_type.get("float32"))
+    return counts and subject.runs(place) and subject.nodes[place].source.integer_type is None
 
 
 def _types(device: Device) -> Sequence[str]:

@@ -51,9 +51,5 @@ def _compute(subject: Subject, places: list[int]) -> float:
     """Seconds that their arithmetic needs at least: an operator keeps the rest in its caches."""
     if subject.device is None:
         return 0.0
-    works = [
-        Work(cost.flops_by_type, 0, subject.nodes[place].repeats or 0)
-        for place in places
-        if (cost := subject.nodes[place].source.cost) is not None
-    ]
+    works = [Work(node.source.least_flops, 0, node.repeats or 0) for node in (subject.nodes[place] for place in places)]
     return sum(kernel_bound(work, subject.device).compute_s or 0.0 for work in works)

@@ -28,6 +28,8 @@ APART = "g (float[1000] x) => (float[1000] y, float[1000] a) { a = Exp(x)  y = S
 TRANSPOSED = "g (float[40, 50] x) => (float[50, 40] y) { a = Relu(x)  y = Transpose <perm = [1, 0]> (a) }"
 CAST = "g (float[1000] x) => (float16[1000] y) { a = Relu(x)  y = Cast <to = 10> (a) }"
 FOLDABLE = """g (float[2, 2] x) => (float[2, 2] y) <float[2, 2] w = {1, 2, 3, 4}> { t = Exp(w)  y = Add(x, t) }"""
+STORED_INTEGERS = """g (float[2] x) => (float[2] y) <int8[2] w = {1, 2}, float s = {0.5}> {
+    t = DequantizeLinear(w, s)  y = Add(x, t) }"""
 NORMALIZED = """g (float[1, 2, 4, 4] x) => (float[1, 2, 4, 4] y) <float[2, 2, 1, 1] w = {1, 2, 3, 4},
   float[2] s = {1, 2}, float[2] b = {1, 2}, float[2] m = {1, 2}, float[2] v = {1, 2}> {
     c = Conv(x, w)  y = BatchNormalization(c, s, b, m, v) }"""
@@ -70,6 +72,7 @@ def ids(report):
         ("casts", CAST, CHAIN, DEVICE),
         ("unfused-elementwise", CHAIN, APART, DEVICE),
         ("foldable", FOLDABLE, CHAIN, DEVICE),
+        ("foldable", FOLDABLE, STORED_INTEGERS, DEVICE),
         ("foldable-normalization", NORMALIZED, NORMALIZED_INPUT, DEVICE),
         ("faster-type", PRODUCT, CHAIN, INT8),
         ("small-batch", WEIGHTED, PRODUCT, DEVICE),
