@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.training.links import Link
-from neural_cost.analyzer.training.registry import Wants, passes
+from neural_cost.analyzer.training.registry import Wants, open_inputs, passes
 from neural_cost.analyzer.walk import NodeCost
 
 
@@ -67,7 +67,7 @@ def _wants(
     found = []
     for each in nodes:
         if any(tensor in reached for tensor in each.node.outputs if tensor is not None):
-            wants = frozenset(at for at, tensor in enumerate(each.node.inputs) if tensor in needing)
+            wants = frozenset(at for at, tensor in open_inputs(each.node) if tensor in needing)
             if wants and passes(each.node.domain, each.node.op_type):
                 found.append((each, wants))
     return found
@@ -89,7 +89,7 @@ def _forward(nodes: Sequence[NodeCost], trained: Iterable[Tensor], links: Sequen
         before = len(found)
         for each in nodes:
             node = each.node
-            if any(tensor in found for tensor in node.inputs) and passes(node.domain, node.op_type):
+            if any(tensor in found for _, tensor in open_inputs(node)) and passes(node.domain, node.op_type):
                 for made in node.outputs:
                     _add(made, found, onward)
     return found
@@ -108,7 +108,7 @@ def _backward(
         before = len(found)
         for each in reversed(nodes):
             if any(tensor in found for tensor in each.node.outputs):
-                for read in each.node.inputs:
+                for _, read in open_inputs(each.node):
                     _add(read, found, back, needing)
     return found
 

@@ -20,7 +20,7 @@ from neural_cost.analyzer.training.record import Convention, NodeTraining, Train
 from neural_cost.analyzer.training.saved import Saved, Sizes, forward_bytes, saved
 from neural_cost.analyzer.training.subject import Graph, Subject, subject
 from neural_cost.analyzer.training.symbolic import formulas
-from neural_cost.analyzer.training.trained import TRAINABLE
+from neural_cost.analyzer.training.trained import SHOWN, TRAINABLE, without_gradient
 
 Made: TypeAlias = Callable[[], Mapping[str, Formula]]
 
@@ -183,12 +183,23 @@ def _unknown(parts: Iterable[Part], kept: Saved) -> list[dict[str, str]]:
     return nodes + [{"node": "", "tensor": name, "why": why} for name, why in kept.unknown.items()]
 
 
+def _some(weights: Sequence[Weight]) -> str:
+    names = ", ".join(f'"{weight.stored.name}"' for weight in weights[:SHOWN])
+    return names if len(weights) <= SHOWN else f"{names} and {len(weights) - SHOWN} more weights"
+
+
 def _notes(found: Subject, options: TrainingOptions) -> list[str]:
     notes = []
     if Optimizer(options.optimizer) not in WORK:
         notes.append(f"FLOPs of a step of {options.optimizer} are not known: step_flops is left out")
     if not found.weights.trained:
         notes.append("nothing is trained: no weight of real numbers is left")
+    idle = without_gradient(found.weights, found.flow, found.storage)
+    if idle:
+        notes.append(
+            f"no gradient reaches {_some(idle)}: gradient and state are counted, as a framework may keep them; "
+            "--freeze leaves them out"
+        )
     inner = any(cost.graph != "main" for cost, _ in found.graph.walk.bodies)
     if inner and any(link.kind == "carried" for link in found.links):
         notes.append("a loop in a loop: the gradient of its state is counted in its first run too, which may need none")

@@ -8,7 +8,7 @@ QuantizeLinear is not among them: who trains through one passes the gradient str
 
 from __future__ import annotations
 
-from neural_cost.analyzer.training.registry import no_gradient
+from neural_cost.analyzer.training.registry import no_gradient, no_gradient_to
 
 no_gradient("Sign", "Floor", "Ceil", "Round", "Hardmax")  # piecewise constant
 no_gradient("OneHot", "EyeLike", "Range", "ConstantOfShape", "Constant")  # made of positions, sizes and fills
@@ -17,3 +17,14 @@ no_gradient("Shape", "Size", "ArgMax", "ArgMin", "NonZero", "NonMaxSuppression",
 no_gradient("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Not")
 no_gradient("BitCast", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "OptionalHasElement")
 no_gradient("BlackmanWindow", "HannWindow", "HammingWindow", "MelWeightMatrix", "TfIdfVectorizer", "SequenceLength")
+
+# These let a gradient pass, but not to a type to convert to, to sizes, regions and rates, to running statistics (a
+# batch in training has its own), or to the weights of classes in a loss, which are given.
+no_gradient_to("CastLike", 1)
+no_gradient_to("Resize", 1, 2)
+no_gradient_to("Upsample", 1)
+no_gradient_to("Dropout", 1)
+no_gradient_to("RoiAlign", 1)
+no_gradient_to("BatchNormalization", 3, 4)
+no_gradient_to("NegativeLogLikelihoodLoss", 2)
+no_gradient_to("SoftmaxCrossEntropyLoss", 2)

@@ -77,6 +77,7 @@ ROWS = [
     Row("FastGelu", [S], [S], {0}, other=6 * 16, special=6, keeps=["in0"], domain="com.microsoft"),
     Row("QuickGelu", [S], [S], {0}, other=6 * 10, special=6 * 2, keeps=["in0"], domain="com.microsoft"),
     Row("Clip", [S, ()], [S], {0}, other=6, keeps=["in0"]),
+    Row("Clip", [S, (), ()], [S], {0, 2}, other=2 * 6 + (6 - 1), keeps=["in0"]),
     Row("PRelu", [S, (3,)], [S], {0, 1}, other=6 * 2 + 6 * 2 + (6 - 3), keeps=["in0", "in1"]),
     Row("Add", [S, (3,)], [S], {0, 1}, other=6 - 3),
     Row("Sum", [S, S, (3,)], [S], {0, 1, 2}, other=6 - 3),
@@ -104,6 +105,7 @@ ROWS = [
     Row("Tile", [(2, 3), (2,)], [(4, 3)], {0}, other=12 - 6),
     Row("Pad", [(2, 3), (4,)], [(4, 5)], {0}),
     Row("Pad", [(2, 3), (4,)], [(4, 5)], {0}, other=20 - 6, attributes={"mode": "reflect"}),
+    Row("Pad", [(2, 3), (4,), ()], [(4, 5)], {0, 2}, other=(20 - 6) - 1),  # the value sums what x does not get
     Row("CenterCropPad", [(2, 3), (2,)], [(1, 5)], {0}),
     Row("Resize", [(1, 1, 2, 2), None, None, (4,)], [(1, 1, 4, 4)], {0}, other=16),
     Row("Upsample", [(1, 1, 2, 2), (4,)], [(1, 1, 4, 4)], {0}, other=16),

@@ -112,6 +112,25 @@ def test_no_gradient_passes_what_jumps(analyzed):
     found = analyzed(text, dims={"n": N}).training()
     assert found.complete
     assert (found.weight_macs, found.input_macs) == (N * 8, 0)
+    assert any('no gradient reaches "w1"' in note for note in found.notes)
+
+
+def test_a_type_to_convert_to_gets_no_gradient(analyzed):
+    text = f"""{HEAD} g (float[n, 3] x) => (float[n, 4] y) <float[3, 4] w1, float two = {{2}}> {{
+        a = MatMul(x, w1)  c = CastLike(two, a)  y = Mul(a, c) }}"""
+    found = analyzed(text, dims={"n": N}).training()
+    assert found.complete
+    assert found.saved_bytes == 4 * (N * 3 + 1)  # x and the two: the Mul does not need a
+    assert found.backward_flops == 2 * N * 12 + N * 4
+    assert not any("no gradient" in note for note in found.notes)
+
+
+def test_running_statistics_that_are_computed_get_no_gradient(analyzed):
+    text = f"""{HEAD} g (float[n, 3] x) => (float[n, 4] y) <float[3, 4] w1, float[4] s, float[4] b, float[4] m> {{
+        a = MatMul(x, w1)  v = Mul(m, m)  r = ReduceMean <keepdims = 0, noop_with_empty_axes = 0> (a)
+        u = Add(v, r)  y = BatchNormalization(a, s, b, m, u) }}"""
+    found = analyzed(text, dims={"n": N}).training()
+    assert [node.op_type for node in found.nodes] == ["MatMul", "BatchNormalization"]
 
 
 def test_what_leads_to_no_output_runs_not_backward(analyzed):
