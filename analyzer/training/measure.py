@@ -13,7 +13,7 @@ from neural_cost.analyzer.expressions import Formula
 from neural_cost.analyzer.memory.fits import Fits, fits
 from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.training.checkpoint import plan_of, trades
-from neural_cost.analyzer.training.optimizer import WORK, Parameter, state_bytes
+from neural_cost.analyzer.training.optimizer import Parameter, state_bytes, step_flops
 from neural_cost.analyzer.training.options import Optimizer, TrainingOptions
 from neural_cost.analyzer.training.passes import NUMBERS, Part, added_up, backward_pass, total
 from neural_cost.analyzer.training.record import Convention, NodeTraining, TrainingCost
@@ -73,7 +73,7 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
         plan.recomputed_macs,
         plan.recomputed_flops,
         macs * options.accumulate,
-        _step_flops(flops, elements, options),
+        _step_flops(flops, found, options),
         elements,
         sum(weight.elements for weight in found.weights.frozen),
         weights.stored,
@@ -120,11 +120,13 @@ def _weights(found: Subject, options: TrainingOptions) -> Weights:
         _bytes([*trained, *found.weights.frozen], widths.weight),
         sum(weight.elements for weight in trained) * widths.copy,
         _bytes(trained, widths.gradient),
-        state_bytes(
-            Optimizer(options.optimizer),
-            [Parameter(weight.stored.shape, widths.state or weight.stored.bits // 8) for weight in trained],
-        ),
+        state_bytes(Optimizer(options.optimizer), _parameters(found, options)),
     )
+
+
+def _parameters(found: Subject, options: TrainingOptions) -> list[Parameter]:
+    width = options.widths.state
+    return [Parameter(weight.stored.shape, width or weight.stored.bits // 8) for weight in found.weights.trained]
 
 
 def _bytes(weights: Iterable[Weight], width: int | None) -> int:
@@ -135,13 +137,11 @@ def _bytes(weights: Iterable[Weight], width: int | None) -> int:
     )
 
 
-def _step_flops(passes: int, elements: int, options: TrainingOptions) -> int | None:
+def _step_flops(passes: int, found: Subject, options: TrainingOptions) -> Dim:
     """FLOPs of a step: its passes, a sum of gradients after each but the first, and the optimizer."""
-    work = WORK.get(Optimizer(options.optimizer))
-    if work is None:
-        return None
-    more = options.accumulate - 1
-    return passes * options.accumulate + elements * (more + work.flops)
+    trained = found.weights.trained
+    more = (options.accumulate - 1) * sum(weight.elements for weight in trained)
+    return passes * options.accumulate + more + step_flops(Optimizer(options.optimizer), _parameters(found, options))
 
 
 def _convention(graph: Graph) -> Convention:
@@ -190,8 +190,6 @@ def _some(weights: Sequence[Weight]) -> str:
 
 def _notes(found: Subject, options: TrainingOptions) -> list[str]:
     notes = []
-    if Optimizer(options.optimizer) not in WORK:
-        notes.append(f"FLOPs of a step of {options.optimizer} are not known: step_flops is left out")
     if not found.weights.trained:
         notes.append("nothing is trained: no weight of real numbers is left")
     idle = without_gradient(found.weights, found.flow, found.storage)
