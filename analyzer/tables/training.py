@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
-from neural_cost.analyzer.tables.figures import UNKNOWN, count, size
+from neural_cost.analyzer.tables.figures import count, size
 from neural_cost.analyzer.tables.memory import fitting
 
 if TYPE_CHECKING:

@@ -28,16 +28,16 @@ WORK = {
 }
 """FLOPs of a step for each element, where shapes do not matter."""
 
-# The CUDA kernel of bitsandbytes, csrc/cuda/optimizers.cu: c * g; two states times the maximum of their block; the
-# averages; |m| and |v| with their maxima; x + r * m / (sqrt(v) + e); both by the new maxima, and the search of a code for
-# each (8 comparisons in a table of 256, the middle between two, one more); the sign of one.
+# As the CUDA kernel of bitsandbytes does it (csrc/cuda/optimizers.cu): c * g; two states times the maximum of their
+# block; the averages; |m| and |v| with their maxima; x + r * m / (sqrt(v) + e); both by the new maxima; for each the
+# search of a code (8 comparisons in a table of 256, the middle between two, one more); the sign of one.
 ADAM8BIT = PerElement(1 + 2 + (3 + 4) + 2 * 2 + 5 + 2 + 2 * (8 + 2 + 1) + 1, 4)
-# torch/optim/_adafactor.py. An element: the norm of x, 2; of g by rows, 2, and by columns, 2; the product of both, by the
-# mean, 2; clamp, 1 / sqrt, by g, 3; the norm of that, 2; x + r * u, 2.
+
+# As torch/optim/_adafactor.py does it. An element: the norm of x, 2; of g by rows, 2, and by columns, 2; the product of
+# both, by the mean, 2; clamp, 1 / sqrt, by g, 3; the norm of that, 2; x + r * u, 2.
 ADAFACTOR = PerElement(2 + 2 + 2 + 2 + 3 + 2 + 2, 2)
 ADAFACTOR_LINE = PerElement(3 + 3, 2)  # a row or a column: root, square, divide; v + w * (m - v)
-# Without rows and columns: g * g; v + w * (m - v).
-ADAFACTOR_VECTOR = PerElement(2 + (1 + 3) + 3 + 2 + 2, 1)
+ADAFACTOR_VECTOR = PerElement(2 + (1 + 3) + 3 + 2 + 2, 1)  # without them: g * g; v + w * (m - v)
 
 
 class Parameter(NamedTuple):

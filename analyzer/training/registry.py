@@ -56,6 +56,7 @@ class Gradient:
 BackwardRule: TypeAlias = Callable[[Node, Wants], Gradient]
 
 _rules: dict[tuple[str, str], BackwardRule | None] = {}
+_underivable: dict[tuple[str, str], str] = {}
 _closed: dict[tuple[str, str], frozenset[int]] = {}
 
 
@@ -78,6 +79,24 @@ def no_gradient(*op_types: str, domain: str = "") -> None:
     """Declare operators through which no gradient passes: integers, positions, piecewise constants, random numbers."""
     for op_type in op_types:
         _add(domain, op_type, None)
+
+
+def no_derivative(*op_types: str, domain: str = "", why: str) -> None:
+    """Declare operators without a derivative, to which training gives one by choice: listed with the reason."""
+    for op_type in op_types:
+        _underivable[domain, op_type] = why
+
+
+def why_none(domain: str, op_type: str) -> str:
+    """Why an operator has no rule."""
+    _load()
+    return _underivable.get((domain, op_type), f"there is no backward rule for {domain or 'ai.onnx'}::{op_type}")
+
+
+def rounds(domain: str, op_type: str) -> bool:
+    """Whether an operator gives rounded numbers, through whose integers training may pass a gradient all the same."""
+    _load()
+    return (domain, op_type) in _underivable
 
 
 def no_gradient_to(op_type: str, *positions: int, domain: str = "") -> None:

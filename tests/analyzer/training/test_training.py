@@ -273,6 +273,20 @@ def test_quantized_weights_are_not_trained(analyzed):
     assert any("fewer than 16 bits" in note for note in found.notes)
 
 
+def test_quantized_activations_are_listed_and_what_lies_before_is_counted(analyzed):
+    text = f"""{HEAD} g (float[n, 3] x) => (float[n, 2] y) <float[3, 4] w1, float[4, 2] w2, float s = {{0.5}},
+        uint8 z = {{0}}, int64[2] shape = {{-1, 4}}> {{
+        a = MatMul(x, w1)  q = QuantizeLinear(a, s, z)  r = Reshape(q, shape)  d = DequantizeLinear(r, s, z)
+        y = MatMul(d, w2) }}"""
+    found = analyzed(text, dims={"n": N}).training()
+    assert not found.complete
+    assert [(each["op_type"], each["nodes"]) for each in found.uncounted] == [
+        ("QuantizeLinear", 1), ("DequantizeLinear", 1)
+    ]  # fmt: skip
+    assert all("no derivative" in each["why"] for each in found.uncounted)
+    assert (found.weight_macs, found.input_macs) == (N * 12 + N * 8, N * 8)
+
+
 def test_options_can_be_given_whole_and_changed(analyzed):
     report = analyzed(MLP, dims={"n": N})
     options = TrainingOptions(optimizer="sgd", freeze=["w1"])
