@@ -21,6 +21,8 @@ SAME_ELEMENTS = {
     "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast", "CastLike", "DequantizeLinear",
 }  # fmt: skip
 
+RECURRENT = {"RNN", "GRU", "LSTM"}
+
 
 @dataclass(frozen=True, slots=True)
 class Weight:
@@ -39,12 +41,18 @@ def parameters(nodes: Sequence[NodeCost]) -> dict[str, Weight]:
     """Weights by the names that nodes read them under; two names of one weight give one and the same `stored`."""
     origin = _origins(nodes)
     tables = rotary_tables(nodes)
+    states = _initial_states(nodes)
     found: dict[str, Weight] = {}
     for each in nodes:
         if each.constant:
             continue
         for position, tensor in enumerate(each.node.inputs):
-            if tensor is None or tensor.name in found or not _is_weight(each.node, position, tensor):
+            if (
+                tensor is None
+                or tensor.name in found
+                or tensor.name in states
+                or not _is_weight(each.node, position, tensor)
+            ):
                 continue
             stored = origin.get(tensor.name, tensor)
             if stored.dtype not in BITS or stored.dims is None or None in stored.dims:
@@ -87,6 +95,22 @@ def all_sizes_known(nodes: Iterable[NodeCost]) -> bool:
 def distinct(weights: Iterable[Weight]) -> list[Weight]:
     """Each stored tensor once."""
     return list({weight.stored.name: weight for weight in weights}.values())
+
+
+def _initial_states(nodes: Iterable[NodeCost]) -> set[str]:
+    """Constants that an Expand to the size that they have hands on to recurrent layers as their initial state."""
+    running = [each.node for each in nodes if not each.constant]
+    wanted = {
+        node.required(at).name
+        for node in running
+        for at in (OTHER[node.op_type] if node.op_type in RECURRENT else ())
+        if node.input(at) is not None
+    }
+    return {
+        node.x.name
+        for node in running
+        if node.op_type == "Expand" and node.x.dims == node.y.dims and node.y.name in wanted
+    }
 
 
 def _origins(nodes: Iterable[NodeCost]) -> dict[str, Tensor]:
