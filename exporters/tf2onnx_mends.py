@@ -41,7 +41,12 @@ def _padded(graph: Any, node: Any, half: Any) -> Any:
 
     name = node.inputs[BIAS].name
     values = [
-        ir.Value(name=f"{name}_{end}", const_value=tensor, shape=tensor.shape, type=ir.TensorType(tensor.dtype))
+        ir.Value(
+            name=f"{name}_{end}",
+            const_value=tensor,
+            shape=ir.Shape(list(tensor.shape.numpy())),
+            type=ir.TensorType(tensor.dtype),
+        )
         for end, tensor in (("half", ir.tensor(half)), ("pads", ir.tensor([0, 0, 0, half.shape[1]])))
     ]
     for value in values:
@@ -82,7 +87,10 @@ def _as_int32(value: Any) -> Any:
         return None
     tensor = ir.tensor(array.astype(np.int32))
     return ir.Value(
-        name=f"{value.name}_int32", const_value=tensor, shape=tensor.shape, type=ir.TensorType(tensor.dtype)
+        name=f"{value.name}_int32",
+        const_value=tensor,
+        shape=ir.Shape(list(tensor.shape.numpy())),
+        type=ir.TensorType(tensor.dtype),
     )
 
 
