@@ -10,6 +10,7 @@ import onnx_ir as ir
 
 from neural_cost.analyzer.arguments import device_of, path_of, sizes_of
 from neural_cost.analyzer.assumptions import doubts
+from neural_cost.analyzer.bounding import model_bound, node_bound
 from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.dimensions import Binding, bind
@@ -23,7 +24,6 @@ from neural_cost.analyzer.opened import Opened
 from neural_cost.analyzer.parameters import Weight, all_sizes_known, distinct, other_constants, parameters
 from neural_cost.analyzer.records import ModelInfo, node_record
 from neural_cost.analyzer.report import Causal, Report, cover, total
-from neural_cost.analyzer.roofline import Bound, Work, bounds, kernel_bound
 from neural_cost.analyzer.shapes import Inference, infer
 from neural_cost.analyzer.traffic import compulsory_bytes
 from neural_cost.analyzer.walk import NodeCost, Walk
@@ -83,8 +83,8 @@ def analyze(
         _describe(model, binding, inference, nodes),
         total(nodes, ends.weights, moved if all_known else None, plain_peak(alive), all_sizes_known(nodes)),
         cover(nodes),
-        [node_record(node, weights, _bound(node, on), bounded=on is not None) for node in nodes],
-        [] if on is None else [_bounds(nodes, moved, on)],
+        [node_record(node, weights, node_bound(node, on), bounded=on is not None) for node in nodes],
+        [] if on is None else [model_bound(nodes, moved, on)],
         model.notes + doubts(binding.assumed, _names_of(binding), binding.dims, nodes) + walk.notes,
         causal,
         Opened(inference, walk, nodes, ends, alive, again, on),
@@ -129,18 +129,3 @@ def _describe(model: Model, binding: Binding, inference: Inference, nodes: Seque
 
 def _views(walk: Walk, values: Iterable[ir.Value]) -> list[Tensor]:
     return [tensor for value in values if (tensor := walk.views.tensor(value)) is not None]
-
-
-def _work(node: NodeCost, repeats: int = 1) -> Work | None:
-    return None if node.cost is None else Work(node.cost.flops_by_type, node.cost.traffic_bytes, repeats)
-
-
-def _bound(node: NodeCost, device: Device | None) -> float | None:
-    work = None if device is None else _work(node)
-    return None if work is None or device is None else kernel_bound(work, device).seconds
-
-
-def _bounds(nodes: Sequence[NodeCost], moved: int, device: Device) -> Bound:
-    """Bounds of what is known: a node without a cost, or that runs no one knows how often, only makes it slower."""
-    works = [work for node in nodes if node.repeats and (work := _work(node, node.repeats)) is not None]
-    return bounds(works, moved, device)

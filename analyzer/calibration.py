@@ -91,6 +91,8 @@ class Calibration(Record):
             type="cpu",
             peaks={kind: peak for kind, peak in peaks.items() if peak is not None},
             bandwidth_curve=tuple(self._bandwidths(wanted)),
+            peak_curves={kind: tuple(self._points(kind, wanted)) for kind in self.types},
+            dispatch_s=self.dispatch_s,
             memory_bytes=self.memory_bytes,
             source=f"measured on {self.date[:10]} with onnxruntime {self.versions.get('onnxruntime', '?')}",
             confidence="medium" if self.noise > NOISY else "high",

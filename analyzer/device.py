@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
+from math import log
 from typing import Any, Literal
 
 from neural_cost.analyzer.compute_type import WIDTHS, ceiling, substitution
@@ -26,6 +28,9 @@ class Device(Record):
         peaks: FLOP/s by compute type (`compute_type.WIDTHS` has the names): dense, and the hardware's highest rate at
             that type, so that a bound made of it stays one. Ask `peak`, which answers for every type.
         bandwidth_curve: (working set in bytes, bytes/s), by rising working set. A datasheet has one pair, for DRAM.
+        peak_curves: by compute type, (n, FLOP/s) that a product of two n x n matrices reaches, by rising n; measured
+            devices alone have them.
+        dispatch_s: seconds that a kernel takes which does nothing; None where nobody measured it.
         memory_bytes: size of its memory, as stated.
         source: where the figures come from.
         confidence: "high", "medium" or "low".
@@ -39,6 +44,8 @@ class Device(Record):
     type: str
     peaks: Mapping[str, float]
     bandwidth_curve: tuple[tuple[int, float], ...] = ()
+    peak_curves: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
+    dispatch_s: float | None = None
     memory_bytes: int | None = None
     source: str = ""
     confidence: str = ""
@@ -63,6 +70,20 @@ class Device(Record):
         """
         rate = ceiling(self.peaks, compute_type)
         return None if rate is None else rate.flops
+
+    def reached(self, compute_type: str, size: float) -> float | None:
+        """FLOP/s that a product of `size` x `size` matrices was measured to reach, between sizes by their logarithm.
+
+        Below the smallest size it is that one's. None where this type was not measured. It is what kernels reach, and
+        no bound: `peak` is.
+        """
+        curve = self.peak_curves.get(compute_type)
+        if not curve:
+            return None
+        for (small, slow), (large, fast) in pairwise(curve):
+            if small < size < large:
+                return slow + (fast - slow) * log(size / small) / log(large / small)
+        return curve[0][1] if size <= curve[0][0] else next(rate for n, rate in reversed(curve) if n <= size)
 
     def substitution(self, compute_type: str) -> str | None:
         """What `peak` takes for a type in place of a figure of its own; None where that is its own, or unknown."""
@@ -95,6 +116,11 @@ class Device(Record):
         """Bytes/s of DRAM: the figure at the largest working set; None when unknown."""
         return self.bandwidth_curve[-1][1] if self.bandwidth_curve else None
 
+    def from_dram(self) -> Device:
+        """The same device where no cache holds anything yet: all bytes come at the rate of DRAM."""
+        rate = self.memory_bandwidth
+        return self if rate is None else replace(self, bandwidth_curve=((0, rate),))
+
     @property
     def cold(self) -> bool:
         """Whether the bandwidth is that of DRAM alone, so that bounds hold for data that no cache has."""
@@ -102,8 +128,11 @@ class Device(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """Every field by its name, and `memory_bandwidth`."""
-        curve = [[size, rate] for size, rate in self.bandwidth_curve]
-        fields = {**asdict(self), "peaks": dict(self.peaks), "bandwidth_curve": curve, "notes": list(self.notes)}
+        curves = {
+            "bandwidth_curve": [list(point) for point in self.bandwidth_curve],
+            "peak_curves": {kind: [list(point) for point in curve] for kind, curve in self.peak_curves.items()},
+        }
+        fields = {**asdict(self), "peaks": dict(self.peaks), **curves, "notes": list(self.notes)}
         return {**fields, "memory_bandwidth": self.memory_bandwidth}
 
     def __str__(self) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from neural_cost.analyzer.cost import Dim, maximum, minimum
 from neural_cost.analyzer.expressions import at_least_zero
@@ -41,6 +42,39 @@ def compulsory_bytes(
         except Unknown:
             complete = False
     return total, complete
+
+
+def compulsory_shares(nodes: Sequence[NodeCost], sources: Mapping[str, Tensor], outputs: Iterable[Tensor]) -> list[int]:
+    """The same bytes, in numbers, by the place of the node that they are laid to; their sum is that of all.
+
+    What several nodes read is the first one's that reads the most of it; an output is the last one's that writes it.
+    An output that no node writes, an input handed on, is nobody's.
+    """
+    most: dict[str, tuple[int, int]] = {}
+    writers: dict[str, int] = {}
+    for place, node in enumerate(nodes):
+        writers |= {tensor.name: place for tensor in node.node.outputs if tensor is not None}
+        for name, used in _reads(node, sources):
+            if used > most.get(name, (-1, 0))[0]:
+                most[name] = (used, place)
+    found = [0] * len(nodes)
+    for used, place in most.values():
+        found[place] += used
+    for tensor in outputs:
+        with suppress(Unknown):
+            if tensor.name in writers:
+                found[writers[tensor.name]] += int(tensor.bytes)
+    return found
+
+
+def _reads(node: NodeCost, sources: Mapping[str, Tensor]) -> Iterator[tuple[str, int]]:
+    if node.cost is None or node.constant:
+        return
+    for tensor in node.node.inputs:
+        if tensor is not None and tensor.name in sources:
+            stored = sources[tensor.name]
+            with suppress(Unknown):  # strings
+                yield stored.name, int(minimum(_read_of(node, tensor), stored.bytes))
 
 
 # Where a rule that reads less than all of its node's inputs leaves something out; of the first input unless named here.

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.errors import OptionError as OptionError
     from neural_cost.analyzer.errors import ParityError as ParityError
     from neural_cost.analyzer.errors import RuleError as RuleError
+    from neural_cost.analyzer.findings.record import Finding as Finding
+    from neural_cost.analyzer.gap.analyze import analyze_gap as analyze_gap
+    from neural_cost.analyzer.gap.record import Gap as Gap
     from neural_cost.analyzer.report import Report as Report
     from neural_cost.analyzer.rules.registry import cost as register  # noqa: F401 - under its public name
     from neural_cost.analyzer.training.options import TrainingOptions as TrainingOptions
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from neural_cost.exporters.record import Exported as Exported
     from neural_cost.hardware_spec import HardwareSpec as HardwareSpec
     from neural_cost.operations.record import Operation as Operation
+    from neural_cost.render.plots.figure import plot as plot
     from neural_cost.runtime.calibrate.calibrate import calibrate as calibrate
     from neural_cost.runtime.detect import detect_hardware as detect_hardware
     from neural_cost.runtime.profile import Profile as Profile
@@ -51,6 +55,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "analyze": "analyzer.analyze",
     "Report": "analyzer.report",
+    "analyze_gap": "analyzer.gap.analyze",
+    "Gap": "analyzer.gap.record",
+    "Finding": "analyzer.findings.record",
     "register": "analyzer.rules.registry:cost",
     "compare": "comparing",
     "Comparison": "analyzer.comparison",
@@ -61,6 +68,7 @@ _HOMES = {
     "detect_hardware": "runtime.detect",
     "profile": "runtime.profile",
     "Profile": "runtime.profile",
+    "plot": "render.plots.figure",
     "benchmark": "runtime.timing",
     "Timing": "runtime.timing",
     "register_backward": "analyzer.training.registry:backward",
