@@ -7,7 +7,7 @@ import json
 import pytest
 
 import neural_cost
-from neural_cost import HardwareSpec, OptionError, Operation, estimate_operations
+from neural_cost import HardwareSpec, Operation, OptionError, estimate_operations
 from neural_cost.models import NAMES, path
 from neural_cost.operations.from_report import operations_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neural_cost import OptionError, Operation, estimate_operations
+from neural_cost import Operation, OptionError, estimate_operations
 
 HIDDEN = 5 * 2 * 4  # steps x batch x hidden, of the recurrent rows: x is (5, 2, 3), hidden 4
 
@@ -195,7 +195,8 @@ WRONG = {
 @pytest.mark.parametrize("message", WRONG)
 def test_what_does_not_fit_is_told(message):
     right = {
-        "name": "fc", "kind": "linear", "input_shapes": ((2, 3), (3, 7)), "output_shape": (2, 7), "bytes_per_element": 4,
+        "name": "fc", "kind": "linear", "input_shapes": ((2, 3), (3, 7)), "output_shape": (2, 7),
+        "bytes_per_element": 4,
     }  # fmt: skip
     Operation(**right)
     with pytest.raises(OptionError) as error:
