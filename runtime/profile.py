@@ -36,6 +36,7 @@ from neural_cost.runtime.profile_events import Profile as Events
 from neural_cost.runtime.session import Session, SessionOptions, call, open_session
 from neural_cost.runtime.this_machine import bounding_device
 from neural_cost.runtime.timing import Timing, benchmark
+from neural_cost.runtime.written_out import written_out
 
 if TYPE_CHECKING:
     pass
@@ -110,7 +111,9 @@ def profile(
     timing = call(str(file), lambda: benchmark(run, warmup=WARMUP, budget_s=budget_s))
     with tempfile.TemporaryDirectory() as scratch:
         tell("profiling")
-        events, graph = _profiled(model, options, folder, feeds, Path(scratch), timing, budget_s)
+        copy = written_out(file, options)
+        where = folder if copy is None else file.resolve().parent
+        events, graph = _profiled(copy or model, options, where, feeds, Path(scratch), timing, budget_s)
     kernels = _kernels(report, events, graph)
     measurement = _measurement(session, options, timing, events, feeds)
     gap = None if report.opened.device is None else analyze_gap(report, measurement, kernels=kernels)

@@ -19,6 +19,7 @@ FAMILIES = (
     "normalization",
     "pooling",
     "products",
+    "quantization",
     "recurrent",
     "reduction",
 )

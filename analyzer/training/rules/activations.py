@@ -6,6 +6,7 @@ the input.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from neural_cost.analyzer.node import Node, Tensor
@@ -103,10 +104,10 @@ def swish(node: Node, wants: Wants) -> Gradient:
 
 @backward("Clip")
 def clip(node: Node, wants: Wants) -> Gradient:
-    """One comparison for each bound."""
-    del wants
+    """One comparison for each bound; a bound that needs its own gradient sums what x does not get."""
     given = [node.input(1), node.input(2), node.attr("min"), node.attr("max")]
-    return apply(node, Slope(PerElement(sum(bound is not None for bound in given))))
+    of_x = apply(node, Slope(PerElement(sum(bound is not None for bound in given))))
+    return replace(of_x, other_flops=of_x.other_flops + reduced(node, wants - {0}))
 
 
 @backward("PRelu")
