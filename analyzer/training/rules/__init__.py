@@ -14,6 +14,7 @@ FAMILIES = (
     "elementwise",
     "indexing",
     "linear",
+    "linear_attention",
     "loss",
     "movement",
     "normalization",
