@@ -39,12 +39,17 @@ def link_inline_data(model: ir.Model, file: Path) -> None:
         tensor = place.tensor
         if isinstance(tensor, TensorProtoTensor) and (spans := marks(tensor.metadata_props)):
             with suppress(ValueError):  # of an element type that does not exist: it stays what it is
-                place.put(_lazy(tensor, path, spans))
+                place.put(InlineTensor(tensor, path, spans))
 
 
-def _lazy(tensor: TensorProtoTensor, file: Path, spans: list[Span]) -> ir.LazyTensor:
-    read = partial(_read, tensor.raw, file, spans)
-    return ir.LazyTensor(read, tensor.dtype, tensor.shape, name=tensor.name, doc_string=tensor.doc_string)
+class InlineTensor(ir.LazyTensor):
+    """A tensor whose data was left in the model's file, at these bytes of it."""
+
+    def __init__(self, tensor: TensorProtoTensor, file: Path, spans: list[Span]) -> None:
+        read = partial(_read, tensor.raw, file, spans)
+        super().__init__(read, tensor.dtype, tensor.shape, name=tensor.name, doc_string=tensor.doc_string)
+        self.file = file
+        self.spans = spans
 
 
 def _read(proto: onnx.TensorProto, file: Path, spans: list[Span]) -> ir.TensorProtocol:

@@ -18,6 +18,7 @@ class Measurement(Record):
         backend: "onnxruntime", and `version`.
         provider: what it ran on.
         threads: of one operator; None where the backend chose.
+        cores: that the process may use; None where that is not known.
         level: how far the graph was rewritten: "disable", "basic", "extended" or "all".
         median_s, min_s, ci_s: seconds of a run, without a profile; the interval is the 95 % one of the median.
         samples: runs that were timed.
@@ -33,6 +34,7 @@ class Measurement(Record):
     version: str
     provider: str
     threads: int | None
+    cores: int | None = None
     level: str
     median_s: float
     min_s: float

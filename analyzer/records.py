@@ -158,6 +158,11 @@ class NodeRecord(Record):
         return f"{self.domain}::{self.op_type}" if self.domain else self.op_type
 
     @property
+    def label(self) -> str:
+        """Its name, or its operator and index where it has none."""
+        return self.name or f"{self.op_type} {self.index}"
+
+    @property
     def parameters(self) -> int:
         """Elements of the weights that it reads; packed ones count each."""
         return sum(weight.elements for weight in self.weights)

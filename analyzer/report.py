@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from neural_cost.analyzer.device import Device
+    from neural_cost.analyzer.findings.record import Finding
     from neural_cost.analyzer.training.options import TrainingOptions
     from neural_cost.analyzer.training.record import TrainingCost
 
@@ -107,6 +108,13 @@ class Report(Record):
         return None if on is None else fits(on, memory.weight_bytes, memory.peak_bytes, opened.peak, opened.sizes)
 
     @property
+    def findings(self) -> list[Finding]:
+        """What makes it slow, as far as the graph tells: predicted, on the report's device where it has one."""
+        from neural_cost.analyzer.findings.find import find
+
+        return find(self)
+
+    @property
     def tokens(self) -> Tokens | None:
         """What this call means in tokens, for a model that reads a sequence."""
         opened = self.opened
@@ -153,6 +161,7 @@ class Report(Record):
             **self._formulas(),
             "nodes": self._nodes(),
             "bounds": [bound.to_dict() for bound in self.bounds],
+            "findings": [finding.to_dict() for finding in self.findings],
             "notes": self.notes,
         }
 

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import onnx
 
 from neural_cost.analyzer.analyze import analyze
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.errors import BackendError
+from neural_cost.analyzer.findings.find import find
+from neural_cost.analyzer.gap.analyze import analyze_gap
 from neural_cost.analyzer.kernel_work import kernel_work, needed_outside
 from neural_cost.analyzer.measurement import Kernel, Measurement, mapping
-from neural_cost.analyzer.measurement import Mapping as Mapped
-from neural_cost.analyzer.record import Record
+from neural_cost.analyzer.profiled import Profiled
 from neural_cost.analyzer.report import Report
 from neural_cost.analyzer.roofline import Bound, Work, kernel_bound
+from neural_cost.runtime.detect import detect_cpu
 from neural_cost.runtime.feeds import make_feeds, shapes_of
 from neural_cost.runtime.free_memory import foreseen
 from neural_cost.runtime.inputs import Array
@@ -31,76 +34,28 @@ from neural_cost.runtime.named_copy import with_names
 from neural_cost.runtime.profile_events import Event, Executed, read_profile
 from neural_cost.runtime.profile_events import Profile as Events
 from neural_cost.runtime.session import Session, SessionOptions, call, open_session
+from neural_cost.runtime.this_machine import bounding_device
 from neural_cost.runtime.timing import Timing, benchmark
+from neural_cost.runtime.written_out import written_out
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 WARMUP = 3
 LEAST_PROFILED, MOST_PROFILED = 5, 50
 
 
 @dataclass(frozen=True, slots=True)
-class Profile(Record):
+class Profile(Profiled):
     """A report, and what a run of its model took.
 
     Attributes:
-        report: what the model costs.
-        measurement: what a run took as a whole.
-        kernels: in the order in which they ran.
-        mapping: how much of it is known to be which nodes.
-        bound: of the fusion groups that ran, on the report's device; None without one.
         timing: every sample.
         events: ONNX Runtime's own, of the last run.
     """
 
-    report: Report
-    measurement: Measurement
-    kernels: list[Kernel]
-    mapping: Mapped
-    bound: Bound | None
     timing: Timing = field(repr=False)
     events: Sequence[Event] = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report's JSON, with the measurement beside it."""
-        found = self.report.to_dict()
-        if self.bound is not None:
-            found["bounds"] = [self.bound.to_dict()]
-        found["totals"]["traffic_bytes"]["fused"] = self.fused_bytes
-        return found | {
-            "measurement": self.measurement.to_dict(),
-            "kernels": [kernel.to_dict() for kernel in self.kernels],
-            "mapping": self.mapping.to_dict(),
-        }
-
-    @property
-    def fused_bytes(self) -> int | None:
-        """Bytes that the kernels must move that do nodes of the file; None where one is not known."""
-        known = [kernel.bytes for kernel in self.kernels if kernel.mapped and not kernel.joined]
-        if None in known or not self.kernels or self.mapping.unmapped_share:
-            return None
-        return sum(bytes_ for bytes_ in known if bytes_ is not None)
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """A row for each kernel, in pandas, which must be installed."""
-        import pandas as pd
-
-        return pd.DataFrame([kernel.to_dict() for kernel in self.kernels])
-
-    def __str__(self) -> str:
-        """The table that the command shows."""
-        from neural_cost.analyzer.tables.profile import profile_page
-        from neural_cost.analyzer.tables.text import to_text
-
-        return to_text(profile_page(self.report, self.measurement, self.kernels, self.mapping, self.bound))
-
-    def _repr_html_(self) -> str:
-        """The same for a notebook."""
-        from neural_cost.analyzer.tables.html import to_html
-        from neural_cost.analyzer.tables.profile import profile_page
-
-        return to_html(profile_page(self.report, self.measurement, self.kernels, self.mapping, self.bound))
 
 
 def profile(
@@ -124,7 +79,8 @@ def profile(
 
     Args:
         path: an .onnx file.
-        dims, shapes, device, trips, progress: as of `analyze`.
+        dims, shapes, trips, progress: as of `analyze`.
+        device: whose bounds the run is compared with; by default this CPU, where the model runs on it.
         inputs: arrays by name; their shapes are those of the analysis. What is missing is made up.
         provider: "cpu", "cuda"..., or ONNX Runtime's own name.
         threads: of one operator; by default as many as ONNX Runtime takes.
@@ -140,7 +96,8 @@ def profile(
     """
     tell = progress or (lambda stage: None)
     sizes = {**(shapes or {}), **shapes_of(inputs or {})}
-    report = analyze(path, dims, sizes, device, trips=trips, progress=tell)
+    on = bounding_device(None, provider=provider, threads=threads) if device is None else device
+    report = analyze(path, dims, sizes, on, trips=trips, progress=tell)
     if (warning := foreseen(report)) is not None:
         warnings.warn(warning, ResourceWarning, stacklevel=2)
     options = SessionOptions(provider=provider, threads=threads, level=level)
@@ -154,14 +111,20 @@ def profile(
     timing = call(str(file), lambda: benchmark(run, warmup=WARMUP, budget_s=budget_s))
     with tempfile.TemporaryDirectory() as scratch:
         tell("profiling")
-        events, graph = _profiled(model, options, folder, feeds, Path(scratch), timing, budget_s)
+        copy = written_out(file, options)
+        where = folder if copy is None else file.resolve().parent
+        events, graph = _profiled(copy or model, options, where, feeds, Path(scratch), timing, budget_s)
     kernels = _kernels(report, events, graph)
+    measurement = _measurement(session, options, timing, events, feeds)
+    gap = None if report.opened.device is None else analyze_gap(report, measurement, kernels=kernels)
     return Profile(
         report,
-        _measurement(session, options, timing, events, feeds),
+        measurement,
         kernels,
         mapping(kernels, report.totals.macs if report.totals.complete else None),
         _bound(report, kernels),
+        gap,
+        find(report, gap, kernels, measurement),
         timing,
         events.events,
     )
@@ -194,7 +157,7 @@ def _kernels(report: Report, events: Events, graph: onnx.GraphProto | None) -> l
     """Kernels that ran, each with the nodes that it does; without the graph that ran, no one knows which."""
     claims = [] if graph is None else claim_all(executed_graph(graph), source_nodes(report.nodes))
     by_name = {claim.node.name: claim for claim in claims}
-    readers = needed_outside(report.nodes, [tensor.name for tensor in report.opened.ends.outputs])
+    readers = needed_outside(report.nodes, report.opened.returned)
     return [_kernel(report, ran, by_name.get(ran.name), readers) for ran in events.kernels]
 
 
@@ -263,6 +226,7 @@ def _measurement(
         version=onnxruntime.__version__,
         provider=session.handle.get_providers()[0],
         threads=options.threads,
+        cores=_cores(),
         level=options.level,
         median_s=timing.median_s,
         min_s=timing.min_s,
@@ -275,6 +239,13 @@ def _measurement(
         session_s=session.seconds,
         notes=tuple(_notes(timing, options.threads)),
     )
+
+
+def _cores() -> int:
+    """Cores that this process may use, and a cgroup gives it the time of."""
+    cpu = detect_cpu()
+    quota = math.inf if cpu.quota_cpus is None else math.ceil(cpu.quota_cpus)
+    return int(max(1, min(cpu.cores or cpu.threads, quota)))
 
 
 def _notes(timing: Timing, threads: int | None) -> Iterator[str]:

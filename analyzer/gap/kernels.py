@@ -32,7 +32,7 @@ def kernel_parts(
     floor = Parts(compute_s=runs * (bound.compute_s or 0.0), memory_s=compulsory_s).floor_s
     fused = max(floor, runs * (bound.memory_s or 0.0))
     above = seconds - fused
-    start = max(0.0, above if _only_starts(nodes) else min(above, runs * fixed_s))
+    start = max(0.0, above if only_starts(nodes) else min(above, runs * fixed_s))
     reachable = runs * ((bound.compute_s or 0.0) + (0.0 if kernel.joined else _slower(kernel, nodes, device)))
     size = max(0.0, min(above - start, reachable - fused))
     return Parts(
@@ -55,26 +55,30 @@ def node_shares(nodes: Sequence[NodeRecord], device: Device) -> list[float]:
 
 def _alone(node: NodeRecord, device: Device) -> float:
     cost = node.source.cost
-    return 0.0 if cost is None else kernel_bound(Work(cost.flops_by_type, cost.traffic_bytes), device).seconds or 0.0
+    return (
+        0.0 if cost is None else kernel_bound(Work(node.source.least_flops, cost.traffic_bytes), device).seconds or 0.0
+    )
 
 
-def _only_starts(nodes: Sequence[NodeRecord]) -> bool:
-    """Whether a kernel only starts others, in its bodies."""
-    return all(node.kind == "control_flow" for node in nodes)
+def only_starts(nodes: Sequence[NodeRecord]) -> bool:
+    """Whether a kernel starts others, in its bodies, and does nothing else that takes time."""
+    return any(node.kind == "control_flow" for node in nodes)
 
 
 def _slower(kernel: Kernel, nodes: Sequence[NodeRecord], device: Device) -> float:
     """Seconds by which one execution is slower as its products are no larger than they are."""
     counted = [node for place, node in zip(kernel.source_nodes, nodes, strict=True) if place not in kernel.repeated]
-    return sum(_slower_node(node, device) for node in counted)
+    integers = any(node.kind == "quantization" for node in nodes)
+    return sum(_slower_node(node, device, integers=integers) for node in counted)
 
 
-def _slower_node(node: NodeRecord, device: Device) -> float:
+def _slower_node(node: NodeRecord, device: Device, *, integers: bool) -> float:
     cost, size = node.source.cost, product_size(node)
     if cost is None or size is None:
         return 0.0
     found = 0.0
-    for kind, macs in cost.macs_by_type.items():
+    by_type = {node.source.integer_type: cost.macs} if node.source.integer_type and integers else cost.macs_by_type
+    for kind, macs in by_type.items():
         peak, reached = device.peak(kind), device.reached(kind, size)
         if peak is not None and reached is not None and reached < peak:
             found += FLOPS_PER_MAC * int(macs) * (1 / reached - 1 / peak)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neural_cost.analyzer.cost import prod
-from neural_cost.analyzer.node import Unknown
+from neural_cost.analyzer.node import Node, Unknown
 from neural_cost.analyzer.records import NodeRecord
 from neural_cost.analyzer.rules.recurrent import directions_of
 
@@ -23,13 +23,19 @@ def product_size(node: NodeRecord) -> float | None:
         return float(node.macs ** (1 / 3))
 
 
+def groups_of(node: Node) -> int:
+    """Groups of a convolution; 1 where a broken file says something else than a number."""
+    found = node.attr("group", 1)
+    return found if isinstance(found, int) and found > 0 else 1
+
+
 def _products(node: NodeRecord) -> int:
     view = node.source.node
     match node.op_type:
         case "MatMul" | "MatMulInteger" | "FusedMatMul":
             return int(prod(view.required(1).shape[:-2]))
         case "Conv" | "ConvTranspose" | "ConvInteger" | "QLinearConv" | "FusedConv":
-            return int(view.x.shape[0]) * int(view.attr("group", 1))
+            return int(view.x.shape[0]) * groups_of(view)
         case "RNN" | "GRU" | "LSTM":
             return int(view.x.shape[0]) * directions_of(view)
     return 1

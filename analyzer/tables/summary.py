@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.report import Report
 
 SHOWN_ROWS = 10
+SHOWN_FINDINGS = 3
 SHOWN_SHAPES = 10
 TITLES = {By.NODE: "Nodes", By.OP: "Operators", By.MODULE: "Modules", By.FUNCTION: "Functions", By.CALL: "Calls"}
 NAMES = {By.NODE: "node", By.OP: "operator", By.MODULE: "module", By.FUNCTION: "function", By.CALL: "call"}
@@ -36,7 +37,17 @@ def summary(report: Report, view: View) -> list[Block]:
     parts += _memory(report, view) if view.memory else []
     parts += _training(report, view)
     notes = [Paragraph(note) for note in report.notes]
-    return [*parts, Paragraph(""), *_coverage(report, verbose=view.verbose), *notes]
+    return [*parts, *_findings(report, view), Paragraph(""), *_coverage(report, verbose=view.verbose), *notes]
+
+
+def _findings(report: Report, view: View) -> list[Block]:
+    """What is slow, where a table shows rows of nodes or operators."""
+    from neural_cost.analyzer.tables.findings import findings_blocks
+
+    if view.quiet or view.symbolic or view.memory or view.training or view.by:
+        return []
+    whole = next((bound.per_op_s for bound in report.bounds), None)
+    return findings_blocks(report, report.findings, whole, top=view.top or SHOWN_FINDINGS, quiet=not view.verbose)
 
 
 def _memory(report: Report, view: View) -> list[Block]:
@@ -102,7 +113,8 @@ def _types(by_type: dict[str, int]) -> str:
 
 def bound_lines(bound: Bound, notes: Sequence[str]) -> list[Block]:
     """What a device cannot beat, where that comes from, and what makes it doubtful."""
-    named = (("floor", bound.floor_s), ("fused", bound.fused_s), ("per op", bound.per_op_s))
+    cold = (("floor from cold caches", bound.cold_floor_s),) if bound.cold_floor_s != bound.floor_s else ()
+    named = (("floor", bound.floor_s), ("fused", bound.fused_s), ("per op", bound.per_op_s), *cold)
     found = ", ".join(f"{name} {seconds(value)}" for name, value in named)
     missing = f"; left out: {', '.join(bound.missing)}" if bound.missing else ""
     kind = f"{bound.kind}, {bound.caveat}" if bound.caveat else bound.kind

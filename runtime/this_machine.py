@@ -1,4 +1,4 @@
-"""Which device a command bounds the time on: the one that was named, or this machine."""
+"""Which device a time is bounded on: the one that was named, or this machine."""
 
 from __future__ import annotations
 
