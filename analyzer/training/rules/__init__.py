@@ -10,6 +10,7 @@ FAMILIES = (
     "attention",
     "constant",
     "contrib",
+    "contrib_attention",
     "convolution",
     "elementwise",
     "indexing",
