@@ -16,9 +16,10 @@ from neural_cost.analyzer.node import BITS, Node, Tensor
 from neural_cost.analyzer.parameter_inputs import INTEGERS, OTHER, PACKED, SCALARS
 from neural_cost.analyzer.walk import NodeCost
 
-# Constant nodes that hand on the same elements, in another order, shape or type.
+# Constant nodes that hand on the same elements, in another order, shape or type, or with fill values about them.
 SAME_ELEMENTS = {
     "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast", "CastLike", "DequantizeLinear",
+    "Pad",
 }  # fmt: skip
 
 RECURRENT = {"RNN", "GRU", "LSTM"}
@@ -58,7 +59,7 @@ def parameters(nodes: Sequence[NodeCost]) -> dict[str, Weight]:
             if stored.dtype not in BITS or stored.dims is None or None in stored.dims:
                 stored = tensor
             if stored.name not in tables:
-                found[tensor.name] = Weight(stored, _elements(each.node, position, tensor))
+                found[tensor.name] = Weight(stored, _elements(each.node, position, tensor, stored))
     return found
 
 
@@ -136,10 +137,10 @@ def _is_weight(node: Node, position: int, tensor: Tensor) -> bool:
     return narrow or position in INTEGERS.get(node.op_type, ())
 
 
-def _elements(node: Node, position: int, tensor: Tensor) -> Dim:
+def _elements(node: Node, position: int, tensor: Tensor, stored: Tensor) -> Dim:
     """Parameters in a tensor: an operator that packs several into a byte says how wide they are, or how many."""
     if tensor.dtype != "uint8" or node.domain != "com.microsoft":
-        return tensor.size
+        return stored.size
     if node.op_type in ("MatMulNBits", "MatMulBnb4") and position == 1:
         return _count(node, "N", 0) * _count(node, "K", 0)
     name = PACKED.get((node.op_type, position))
