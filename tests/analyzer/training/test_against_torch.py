@@ -136,11 +136,14 @@ def test_transformers_keep_what_torch_keeps(transformer):
 
 
 def test_formulas_in_batch_and_steps_give_what_an_analysis_gives(transformer):
-    formulas = neural_cost.analyze(transformer.file).training().formulas
+    open_ = neural_cost.analyze(transformer.file)
+    formulas, peak = open_.training().formulas, open_.formulas.totals["activation_peak_bytes"]
     assert set(formulas) == {"backward_macs", "input_macs", "weight_macs", "saved_bytes", "memory_bytes"}
     for sizes in ({"batch": 1, "steps": 2}, {"batch": 5, "steps": 11}, {"batch": 2, "steps": 30}):
         dims = {name: sizes[name] for name in transformer.dims}
-        bound = neural_cost.analyze(transformer.file, dims=dims).training()
+        report = neural_cost.analyze(transformer.file, dims=dims)
+        bound = report.training()
+        assert peak(sizes) == report.totals.activation_peak_bytes
         assert {name: formula(sizes) for name, formula in formulas.items()} == {
             name: getattr(bound, name) for name in formulas
         }
