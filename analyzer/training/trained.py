@@ -33,11 +33,16 @@ class Trained(NamedTuple):
 def choose(nodes: Sequence[NodeCost], weights: Mapping[str, Weight], freeze: Iterable[str], path: str) -> Trained:
     """Split weights by patterns of the names that they, or what they are made of at load time, have in the file.
 
+    A weight that an exporter has turned, and given a number for a name, goes by the module that reads it as well.
+
     Raises:
         OptionError: a pattern fits no weight.
     """
     made = _makers(nodes)
     names = {name: {name, weight.stored.name, *_origins(made, name)} for name, weight in weights.items()}
+    for name, modules in _modules(nodes).items():
+        if not any("." in each for each in names.get(name, ["."])):
+            names[name] |= modules
     for pattern in freeze:
         if not any(fnmatchcase(each, pattern) for known in names.values() for each in known):
             some = ", ".join(f'"{weight.stored.name}"' for weight in distinct(weights.values())[:SHOWN])
@@ -67,6 +72,17 @@ def _tensors(nodes: Iterable[NodeCost], names: Iterable[str]) -> list[Tensor]:
     wanted = frozenset(names)
     read = (tensor for each in nodes if not each.constant for tensor in each.node.inputs)
     return list(dict.fromkeys(tensor for tensor in read if tensor and tensor.constant and tensor.name in wanted))
+
+
+def _modules(nodes: Iterable[NodeCost]) -> dict[str, set[str]]:
+    """What a weight would be called in the modules that read it, as PyTorch names them: "layers.0.linear.weight"."""
+    found: dict[str, set[str]] = {}
+    for each in nodes:
+        for tensor in each.node.inputs if each.scope and not each.constant else ():
+            if tensor is not None and tensor.constant and tensor.dims is not None:
+                kind = "weight" if len(tensor.dims) > 1 else "bias"
+                found.setdefault(tensor.name, set()).add(f"{each.scope.replace('/', '.')}.{kind}")
+    return found
 
 
 def _origins(made: Mapping[str, Sequence[str]], name: str) -> set[str]:

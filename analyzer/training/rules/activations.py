@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from neural_cost.analyzer.node import Node, Tensor
 from neural_cost.analyzer.rules.activations import PerElement
-from neural_cost.analyzer.training.registry import BackwardRule, Gradient, Wants, backward, reduced
+from neural_cost.analyzer.training.registry import BackwardRule, Gradient, Kept, Wants, backward, reduced
 
 
 class Slope(NamedTuple):
@@ -82,9 +82,6 @@ def _rule_of(slope: Slope) -> BackwardRule:
 for _op_type, _slope in SLOPES.items():
     backward(_op_type)(_rule_of(_slope))
 
-backward("QuickGelu", domain="com.microsoft")(_rule_of(Slope(SWISH.work + PerElement(2))))
-backward("FastGelu", domain="com.microsoft")(_rule_of(GELU["tanh"]))
-
 
 @backward("Gelu")
 @backward("Gelu", domain="com.microsoft")
@@ -100,6 +97,23 @@ def swish(node: Node, wants: Wants) -> Gradient:
     del wants
     scaled = node.attr("alpha", 1.0) != 1.0
     return apply(node, Slope(SWISH.work + PerElement(2)) if scaled else SWISH)
+
+
+@backward("FastGelu", domain="com.microsoft")
+def fast_gelu(node: Node, wants: Wants) -> Gradient:
+    """The approximation with tanh of x and a bias, which sums what x gets; of both the sum is kept."""
+    found = apply(node, GELU["tanh"])
+    if node.input(1) is None:
+        return found
+    whole = Kept(node.y.size, node.y.dtype or "float32", precise=False)
+    return replace(found, other_flops=found.other_flops + reduced(node, wants & {1}), saves=(), kept=(whole,))
+
+
+@backward("QuickGelu", domain="com.microsoft")
+def quick_gelu(node: Node, wants: Wants) -> Gradient:
+    """A Swish whose alpha, 1.702 by default, multiplies twice more unless it is 1."""
+    del wants
+    return apply(node, SWISH if node.attr("alpha", 1.702) == 1.0 else Slope(SWISH.work + PerElement(2)))
 
 
 @backward("Clip")

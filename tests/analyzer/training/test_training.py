@@ -200,12 +200,32 @@ def test_checkpoints_keep_less_and_compute_more(checkpoint):
 def test_formulas_with_checkpoints_are_those_of_the_figures(checkpoint):
     file = ROOT / "models" / "transformer.onnx"
     formulas = neural_cost.analyze(file).training(checkpoint=checkpoint).formulas
-    assert ("saved_bytes" in formulas) == (checkpoint == "block")
+    assert {"saved_bytes", "memory_bytes"} <= set(formulas)
     for batch in (1, 3, 16):
         bound = neural_cost.analyze(file, dims={"batch": batch}).training(checkpoint=checkpoint)
         assert {name: formula({"batch": batch}) for name, formula in formulas.items()} == {
             name: getattr(bound, name) for name in formulas
         }
+
+
+def test_segments_that_sizes_may_move_have_no_formula(analyzed):
+    text = f"""{HEAD} g (float[n, 3] x) => (float[n, n] y) <float[3, 4] w1> {{
+        a = MatMul(x, w1)  t = Transpose(a)  s = MatMul(a, t)  y = Softmax(s) }}"""
+    formulas = analyzed(text).training(checkpoint="sqrt").formulas
+    assert set(formulas) == {"backward_macs", "input_macs", "weight_macs"}
+    assert "saved_bytes" in analyzed(text).training(checkpoint="none").formulas
+
+
+def test_a_weight_without_a_name_of_its_own_goes_by_its_module(analyzed):
+    text = f"""{HEAD} g (float[n, 4] x) => (float[n, 4] y) <float[4, 4] val_1, float[4] val_2, float[4, 4] val_3> {{
+        ["a/0/fc"] a = MatMul(x, val_1)  ["a/0/fc"] b = Add(a, val_2)  ["a/1/fc"] y = MatMul(b, val_3) }}"""
+    report = analyzed(text, dims={"n": N})
+    scopes = {node.scope for node in report.nodes}
+    assert len(scopes) == 2
+    first = next(iter(sorted(scopes))).replace("/", ".")
+    assert report.training(freeze=[f"{first}.*"]).parameters == 4 * 4
+    assert report.training(freeze=[f"{first}.weight"]).parameters == 4 + 4 * 4
+    assert report.training(freeze=["*.bias"]).parameters == 2 * 4 * 4
 
 
 def test_a_block_keeps_what_it_reads(analyzed):
