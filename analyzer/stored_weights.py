@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -103,11 +103,11 @@ def _readable(group: list[tuple[str, ir.TensorProtocol]]) -> Iterator[Stored]:
                 yield Stored(name, path, start, length)
 
 
-def _split(group: list[Stored], key: object) -> Iterator[list[Stored]]:
+def _split(group: list[Stored], key: Callable[[Stored], bytes]) -> Iterator[list[Stored]]:
     parts: dict[bytes, list[Stored]] = {}
     for stored in group:
         try:
-            parts.setdefault(key(stored), []).append(stored)  # type: ignore[operator]
+            parts.setdefault(key(stored), []).append(stored)
         except OSError:
             continue
     yield from parts.values()

@@ -33,7 +33,7 @@ class Timed(Protocol):
         """Seconds of the fastest run."""
 
 
-class Profiled(Protocol):
+class ByKernel(Protocol):
     """A run kernel by kernel: a `Profile`."""
 
     @property
@@ -47,7 +47,7 @@ class Profiled(Protocol):
 
 def analyze_gap(
     report: Analyzed,
-    measurement: Timed | Profiled,
+    measurement: Timed | ByKernel,
     device: str | Device | None = None,
     *,
     kernels: Sequence[Kernel] | None = None,

@@ -235,6 +235,12 @@ def test_weights_that_are_there_twice(external, tmp_path):
     assert "duplicate-weights" not in ids(neural_cost.analyze(with_weights(tmp_path, arrays, external), device=DEVICE))
 
 
+def test_kernels_of_unknown_work_are_no_tiny_nodes(tmp_path):
+    report = analyzed(TINY, tmp_path, STARTS)
+    ran = [kernel(report, [0, 1], 900, work=None), kernel(report, [2], 900), kernel(report, [3], 900)]
+    assert "tiny-nodes" not in {finding.id for finding in find(report, **measured(report, *ran))}
+
+
 def test_weights_whose_file_is_missing_are_no_duplicates(tmp_path):
     file = with_weights(tmp_path, dict.fromkeys("ab", np.ones((100, 100), np.float32)), external=True)
     (tmp_path / "weights.bin").unlink()
