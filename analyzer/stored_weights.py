@@ -76,17 +76,26 @@ def duplicates(model: ir.Model) -> list[list[str]]:
     return [[stored.name for stored in group] for group in groups if len(group) > 1]
 
 
-def bytes_of(model: ir.Model, name: str) -> int:
-    """Bytes of a weight."""
-    tensor = model.graph.initializers[name].const_value
-    return 0 if tensor is None else int(tensor.nbytes)
+def bytes_of(model: ir.Model, name: str) -> int | None:
+    """Bytes of a weight; None where that is not known."""
+    return _held(model.graph.initializers[name].const_value)
+
+
+def _held(tensor: ir.TensorProtocol | None) -> int | None:
+    """Bytes of a tensor; None where there is none, or its elements have no size: strings, types that do not exist."""
+    if tensor is None:
+        return None
+    try:
+        return int(tensor.nbytes)
+    except TypeError:
+        return None
 
 
 def _by_shape(model: ir.Model) -> Iterable[list[tuple[str, ir.TensorProtocol]]]:
     found: dict[tuple[object, ...], list[tuple[str, ir.TensorProtocol]]] = {}
     for name, value in model.graph.initializers.items():
         tensor = value.const_value
-        if tensor is not None and tensor.nbytes >= LEAST_BYTES and value.uses():
+        if tensor is not None and (_held(tensor) or 0) >= LEAST_BYTES and value.uses():
             found.setdefault((tensor.dtype, tuple(tensor.shape.numpy())), []).append((name, tensor))
     return [group for group in found.values() if len(group) > 1]
 

@@ -247,6 +247,17 @@ def test_weights_whose_file_is_missing_are_no_duplicates(tmp_path):
     assert "duplicate-weights" not in ids(neural_cost.analyze(file))
 
 
+@pytest.mark.parametrize(("kind", "held"), [(TensorProto.UNDEFINED, ">= 0 B"), (TensorProto.STRING, "0 B")])
+def test_a_weight_whose_elements_have_no_size(kind, held, tmp_path):
+    """It is read by no node, and told of; what one of no type holds is not known. Of texts there are none here."""
+    file = with_weights(tmp_path, {"a": np.ones((100, 100), np.float32)}, external=False)
+    model = onnx.load(file)
+    model.graph.initializer.append(onnx.TensorProto(name="odd", data_type=kind, dims=[0]))
+    onnx.save(model, file)
+    (finding,) = [each for each in neural_cost.analyze(file).findings if each.id == "unused-weights"]
+    assert finding.evidence.startswith(f"1 initializers, {held},")
+
+
 def test_weights_that_nothing_reads(tmp_path):
     arrays = {"a": np.ones((100, 100), np.float32), "unused": np.zeros((9, 9), np.float32)}
     report = neural_cost.analyze(with_weights(tmp_path, arrays, external=False))
