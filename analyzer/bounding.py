@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from neural_cost.analyzer.device import Device
+from neural_cost.analyzer.formulas import Ends
+from neural_cost.analyzer.records import NodeRecord
 from neural_cost.analyzer.roofline import Bound, Work, bounds, kernel_bound
 from neural_cost.analyzer.traffic import compulsory_bytes
 from neural_cost.analyzer.walk import NodeCost
-
-if TYPE_CHECKING:
-    from neural_cost.analyzer.report import Report
 
 
 def node_bound(node: NodeCost, device: Device | None) -> float | None:
@@ -26,7 +25,35 @@ def model_bound(nodes: Sequence[NodeCost], moved: int, device: Device) -> Bound:
     return bounds(works, moved, device)
 
 
-def report_bound(report: Report, device: Device) -> Bound:
+class Basis(Protocol):
+    """What bounds are made of."""
+
+    @property
+    def nodes(self) -> Sequence[NodeCost]:
+        """With their costs."""
+
+    @property
+    def ends(self) -> Ends:
+        """Weights, inputs and outputs: what is moved even where all is fused."""
+
+    @property
+    def device(self) -> Device | None:
+        """That it was analyzed for."""
+
+
+class Analyzed(Protocol):
+    """What was analyzed: a `Report`, an `Estimate`."""
+
+    @property
+    def nodes(self) -> Sequence[NodeRecord]:
+        """A record for each node."""
+
+    @property
+    def opened(self) -> Basis:
+        """What is behind them."""
+
+
+def report_bound(report: Analyzed, device: Device) -> Bound:
     """The bounds of a report on any device."""
     opened = report.opened
     moved, _ = compulsory_bytes(opened.nodes, opened.ends.sources, opened.ends.outputs)
@@ -34,5 +61,5 @@ def report_bound(report: Report, device: Device) -> Bound:
 
 
 def node_work(node: NodeCost, repeats: int = 1) -> Work | None:
-    """What one execution does; None where it is not known."""
-    return None if node.cost is None else Work(node.cost.flops_by_type, node.cost.traffic_bytes, repeats)
+    """What one execution must do; None where it is not known."""
+    return None if node.cost is None else Work(node.least_flops, node.cost.traffic_bytes, repeats)

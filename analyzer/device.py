@@ -105,9 +105,24 @@ class Device(Record):
         return max((rate for size, rate in self.bandwidth_curve if size >= start), default=None)
 
     @property
+    def device_name(self) -> str:
+        """The name, as `HardwareSpec` calls it."""
+        return self.name
+
+    @property
+    def peak_flops(self) -> float | None:
+        """FLOP/s that no float32 arithmetic exceeds; None when nothing is known. Ask `peak` for other types."""
+        return self.peak("float32")
+
+    @property
     def memory_bandwidth(self) -> float | None:
         """Bytes/s of DRAM: the figure at the largest working set; None when unknown."""
         return self.bandwidth_curve[-1][1] if self.bandwidth_curve else None
+
+    def from_dram(self) -> Device:
+        """The same device where no cache holds anything yet: all bytes come at the rate of DRAM."""
+        rate = self.memory_bandwidth
+        return self if rate is None else replace(self, bandwidth_curve=((0, rate),))
 
     @property
     def cold(self) -> bool:

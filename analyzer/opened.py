@@ -54,6 +54,12 @@ class Opened:
         return self.inference.binding.assumed
 
     @property
+    def returned(self) -> list[str]:
+        """Tensors that the model returns, or a body of control flow hands on to its node."""
+        handed = [value.name for _, bodies in self.walk.bodies for body in bodies for value in body.graph.outputs]
+        return [tensor.name for tensor in self.ends.outputs] + [name for name in handed if name]
+
+    @property
     def sizes(self) -> dict[str, int]:
         """What they are taken as in the numbers."""
         return {name: self.inference.binding.dims[name] for name in self.names}

@@ -90,6 +90,7 @@ class Bound(Record):
         kind: of the device's figures, "datasheet" or "measured".
         cold: the bandwidth is DRAM's, so the bounds hold for data that no cache has.
         floor_s: the whole model at once.
+        cold_floor_s: the same where no cache holds anything yet, as in a first run: every byte comes from DRAM.
         fused_s: the sum over fusion groups; None also when no groups were given.
         per_op_s: the sum over nodes.
         limited_by: what the floor is made of.
@@ -107,6 +108,7 @@ class Bound(Record):
     kind: DeviceKind
     cold: bool
     floor_s: float | None
+    cold_floor_s: float | None
     fused_s: float | None
     per_op_s: float | None
     limited_by: LimitedBy
@@ -175,6 +177,7 @@ def bounds(
         kind=device.kind,
         cold=device.cold,
         floor_s=floor.seconds,
+        cold_floor_s=kernel_bound(whole, device.from_dram()).seconds,
         fused_s=fused_s,
         per_op_s=_at_least(_sum(each), floor.seconds if fused_s is None else fused_s),
         limited_by=floor.limited_by,

@@ -14,6 +14,7 @@ from neural_cost.analyzer.errors import quoted
 from neural_cost.analyzer.functions import calls_of
 from neural_cost.analyzer.modules import scope_of
 from neural_cost.analyzer.node import Node, Unknown
+from neural_cost.analyzer.quantized_pairs import integer_products
 from neural_cost.analyzer.rules.attention import is_causal
 from neural_cost.analyzer.rules.registry import Rule, lookup
 from neural_cost.analyzer.shapes import Inference
@@ -32,6 +33,7 @@ class NodeCost:
         cost: None where it is not known, and `why` says why.
         uncounted: its operator has no rule.
         calls: the functions that it came through and the nodes that called them, outermost first.
+        integer_type: that a runtime may compute its products in, as their operands are dequantized from it.
     """
 
     index: int
@@ -46,6 +48,18 @@ class NodeCost:
     uncounted: bool
     calls: Sequence[tuple[str, str]] = ()
     open_repeats: Dim | None = 1
+    integer_type: str | None = None
+
+    @property
+    def least_flops(self) -> dict[str, Dim]:
+        """FLOPs of one execution that no runtime can avoid, by type: what bounds are made of.
+
+        Products of dequantized tensors are of integers, which are no slower; what quantizes may be part of them.
+        """
+        if self.cost is None or self.node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+            return {}
+        cost = self.cost if self.integer_type is None else replace(self.cost, compute_type=self.integer_type)
+        return cost.flops_by_type
 
 
 class Runs(NamedTuple):
@@ -60,6 +74,10 @@ class Runs(NamedTuple):
 
 
 ONCE = Runs(1, 1)
+INTEGERS = (
+    "{} products of dequantized tensors are counted as they stand; bounds take them as products of integers, and "
+    "quantizing as free, as a runtime may fuse them"
+)
 MAX_RUNS = 2**63  # of one body in one run of the model
 MAX_COUNT = 2**200  # of what one node does: beyond that, sums would leave what a float can hold
 
@@ -78,7 +96,10 @@ class Walk:
     def model(self) -> list[NodeCost]:
         """The whole model."""
         nodes = list(self._graph(self.engine.model.ir.graph, "main", ONCE))
-        self.notes += _quantized_pairs(nodes)
+        for place, kind in (integers := integer_products(nodes)).items():
+            nodes[place] = replace(nodes[place], integer_type=kind)
+        if integers:
+            self.notes.append(INTEGERS.format(len(integers)))
         causal = sum(is_causal(node.node) for node in nodes)
         if causal:
             half = "the part that its mask leaves" if self.views.causal_half else "in full (--causal half counts less)"
@@ -146,26 +167,6 @@ class Walk:
             ]
         for nodes in found:
             yield from nodes
-
-
-def _quantized_pairs(nodes: Sequence[NodeCost]) -> list[str]:
-    """Say where the graph computes in floats what a runtime may compute in integers, and faster."""
-    widened = {
-        tensor.name
-        for each in nodes
-        if each.node.op_type == "DequantizeLinear"
-        for tensor in each.node.outputs
-        if tensor
-    }
-    if not widened:
-        return []
-    pairs = sum(
-        sum(tensor is not None and tensor.name in widened for tensor in each.node.inputs[:2]) == 2
-        for each in nodes
-        if each.cost is not None and each.cost.macs
-    )
-    text = f"{pairs} products of dequantized tensors are counted as they stand; "
-    return [text + "a runtime that fuses them into products of integers can beat the bounds"] if pairs else []
 
 
 def work(nodes: Iterable[NodeCost]) -> tuple[int, int]:

@@ -70,12 +70,24 @@ class Detection(Record):
         gpus: what drivers tell of.
         devices: the CPU by its datasheet, then each GPU that the table knows.
         notes: what was not found in the table.
+        measured: the CPU as it was calibrated, or measured for `detect_hardware`; None where it was not.
     """
 
     cpu: CpuInfo
     gpus: list[Gpu]
     devices: list[Device]
     notes: list[str]
+    measured: Device | None = None
+
+    @property
+    def device(self) -> Device:
+        """What bounds are made for: the first GPU if there is one that the table knows, else the CPU."""
+        return self.devices[1] if len(self.devices) > 1 else self.measured or self.devices[0]
+
+    @property
+    def source(self) -> str:
+        """Where the figures of that device come from."""
+        return self.device.source
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -118,7 +130,21 @@ def detect() -> Detection:
     return Detection(cpu, gpus, devices, notes)
 
 
-def detect_hardware() -> tuple[Device, Detection]:
-    """The device that bounds are made for, and what was detected: the first GPU if there is one, else the CPU."""
+def detect_hardware(*, measure: bool = True) -> tuple[Device, Detection]:
+    """The device that bounds are made for, and what was detected: the first GPU if there is one, else the CPU.
+
+    The CPU's figures are those of its calibration (`neural-cost hardware --calibrate`). Without one its float32 peak
+    and its bandwidth are measured now, once in a process, as no table has its bandwidth: that takes some seconds.
+
+    Args:
+        measure: False leaves a CPU that was not calibrated as its datasheet has it, with `memory_bandwidth` None.
+    """
     found = detect()
-    return found.devices[min(1, len(found.devices) - 1)], found
+    if found.device.type == "cpu":
+        from neural_cost.runtime.calibrate.quick import quick_device
+        from neural_cost.runtime.calibrate.store import stored
+
+        calibration = stored()
+        known = calibration.device() if calibration is not None else quick_device() if measure else None
+        found = replace(found, measured=known)
+    return found.device, found

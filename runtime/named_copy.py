@@ -11,10 +11,18 @@ import onnx
 def with_names(file: Path) -> bytes | None:
     """The bytes of such a copy; None where the model needs none."""
     model = onnx.load(file, load_external_data=False)
-    nodes = list(_nodes(model.graph))
+    return bytes(model.SerializeToString()) if name_nodes(model) else None
+
+
+def name_nodes(model: onnx.ModelProto) -> bool:
+    """Give a name to each node that has none, or that of another; whether there was such a node.
+
+    Nodes of functions get one too: ONNX Runtime makes another of it for each call.
+    """
+    nodes = [node for graph in (model.graph, *model.functions) for node in _nodes(graph)]
     names = [node.name for node in nodes]
     if all(names) and len(set(names)) == len(names):
-        return None
+        return False
     taken = set(names)
     seen: set[str] = set()
     for number, node in enumerate(nodes):
@@ -22,7 +30,7 @@ def with_names(file: Path) -> bytes | None:
             node.name = _free(f"{node.name or node.op_type}_{number}", taken)
             taken.add(node.name)
         seen.add(node.name)
-    return bytes(model.SerializeToString())
+    return True
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -31,9 +39,9 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
-def _nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
-    """Nodes of a graph and of the bodies in it."""
-    waiting = [graph]
+def _nodes(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.NodeProto]:
+    """Nodes of a graph or a function, and of the bodies in it."""
+    waiting: list[onnx.GraphProto | onnx.FunctionProto] = [graph]
     while waiting:
         for node in waiting.pop().node:
             yield node

@@ -36,6 +36,7 @@ from neural_cost.runtime.profile_events import Profile as Events
 from neural_cost.runtime.session import Session, SessionOptions, call, open_session
 from neural_cost.runtime.this_machine import bounding_device
 from neural_cost.runtime.timing import Timing, benchmark
+from neural_cost.runtime.written_out import written_out
 
 if TYPE_CHECKING:
     pass
@@ -110,7 +111,9 @@ def profile(
     timing = call(str(file), lambda: benchmark(run, warmup=WARMUP, budget_s=budget_s))
     with tempfile.TemporaryDirectory() as scratch:
         tell("profiling")
-        events, graph = _profiled(model, options, folder, feeds, Path(scratch), timing, budget_s)
+        copy = written_out(file, options) if report.opened.inference.engine.model.has_functions else None
+        where = folder if copy is None else file.resolve().parent
+        events, graph = _profiled(copy or model, options, where, feeds, Path(scratch), timing, budget_s)
     kernels = _kernels(report, events, graph)
     measurement = _measurement(session, options, timing, events, feeds)
     gap = None if report.opened.device is None else analyze_gap(report, measurement, kernels=kernels)
@@ -154,7 +157,7 @@ def _kernels(report: Report, events: Events, graph: onnx.GraphProto | None) -> l
     """Kernels that ran, each with the nodes that it does; without the graph that ran, no one knows which."""
     claims = [] if graph is None else claim_all(executed_graph(graph), source_nodes(report.nodes))
     by_name = {claim.node.name: claim for claim in claims}
-    readers = needed_outside(report.nodes, [tensor.name for tensor in report.opened.ends.outputs])
+    readers = needed_outside(report.nodes, report.opened.returned)
     return [_kernel(report, ran, by_name.get(ran.name), readers) for ran in events.kernels]
 
 

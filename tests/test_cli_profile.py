@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from neural_cost.analyzer.device import Device
 from neural_cost.models import path
 from neural_cost.runtime.calibrate.calibrate import Plan, calibrate
 
@@ -29,6 +30,41 @@ def test_forms(run):
     rows = list(csv.DictReader(io.StringIO(run("profile", path("dnn"), *QUICK, "--format", "csv")[1])))
     assert [row["nodes"] for row in rows if row["op_type"] == "FusedGemm"]
     assert run("profile", path("dnn"), *QUICK, "--format", "markdown", "--top", 2)[1].count("\n") == 4
+
+
+@pytest.fixture
+def calibrated(monkeypatch):
+    """A machine that was measured: 1 TFLOP/s and 1 TB/s."""
+    device = Device(name="made", kind="measured", vendor="", type="cpu", peaks={"float32": 1e12},
+                    bandwidth_curve=((0, 1e12),))  # fmt: skip
+    monkeypatch.setattr("neural_cost.runtime.this_machine.this_machine", lambda threads=None: device)
+
+
+@pytest.mark.parametrize("by", ["node", "module", "cause"])
+def test_rows_of_the_gap_add_up(by, run, calibrated):
+    args = ("profile", path("cnn"), *QUICK, "--by", by)
+    rows = list(csv.DictReader(io.StringIO(run(*args, "--format", "csv")[1])))
+    if by == "cause":
+        assert sum(float(row["share"]) for row in rows) == pytest.approx(1)
+        return
+    causes = [name for name in rows[0] if name not in ("name", "nodes", "seconds", "floor_s")]
+    for row in rows:
+        parts = float(row["floor_s"]) + sum(float(row[cause]) for cause in causes)
+        assert parts == pytest.approx(float(row["seconds"]), abs=1e-12)
+    assert f"{by.title()}s by time" in run(*args)[1]
+
+
+def test_findings_as_rows(run, calibrated, monkeypatch):
+    monkeypatch.setattr("neural_cost.analyzer.findings.layout.SHARE", 1e-9)  # whatever part of the time it takes
+    args = ("profile", path("cnn"), *QUICK, "--by", "finding", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(run(*args)[1])))
+    assert "inserted-conversions" in {row["id"] for row in rows}
+
+
+def test_depth_is_of_modules(run, calibrated):
+    rows = run("profile", path("transformer"), *QUICK, "--by", "module", "--depth", 1, "--format", "csv")[1]
+    assert {row["name"] for row in csv.DictReader(io.StringIO(rows))} == {"encoder", "classifier", "(no module)"}
+    assert run("profile", path("cnn"), "--depth", 1)[0] == 2
 
 
 def test_trace_and_output(run, tmp_path):

@@ -16,8 +16,11 @@ def tree(tmp_path):
     (tmp_path / "src").mkdir()
     for folder in (
         "src/neural_cost",
+        "src/neural_cost/adapters",
         "src/neural_cost/commands",
+        "src/neural_cost/operations",
         "src/neural_cost/render",
+        "src/neural_cost/render/plots",
         "analyzer",
         "analyzer/rules",
         "analyzer/data",

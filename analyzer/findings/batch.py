@@ -22,6 +22,8 @@ def small_batch(subject: Subject) -> Iterator[Finding]:
     bound, dim = subject.bound, _batch_dim(subject)
     if bound is None or subject.device is None or dim is None or bound.limited_by != "memory":
         return
+    if any(node.source.integer_type for node in subject.nodes):  # totals do not tell which FLOPs those are
+        return
     compute, memory = bound.compute_s or 0.0, bound.memory_s or 0.0
     whole = subject.gap.measured_s if subject.gap is not None else memory
     saves = whole - compute

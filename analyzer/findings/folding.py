@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from neural_cost.analyzer.findings.record import Finding
 from neural_cost.analyzer.findings.subject import Subject
+from neural_cost.analyzer.records import NodeRecord
 from neural_cost.analyzer.tables.figures import seconds
 
 SHARE = 0.01  # of the whole time
@@ -14,9 +15,7 @@ PRODUCTS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 
 def foldable(subject: Subject) -> Iterator[Finding]:
     """Nodes that depend on constants alone."""
-    places = [
-        place for place, node in enumerate(subject.nodes) if node.constant and node.kind != "views" and node.repeats
-    ]
+    places = [place for place, node in enumerate(subject.nodes) if _can_be_folded(node)]
     ran = [place for place in places if place in subject.kernel_of]
     if not places:
         return
@@ -30,6 +29,11 @@ def foldable(subject: Subject) -> Iterator[Finding]:
         time,
         "fold them once and save the result: onnxruntime's optimized_model_filepath at level basic, or onnxslim",
     )
+
+
+def _can_be_folded(node: NodeRecord) -> bool:
+    """Whether a node could be its result in the file; what dequantizes a weight has to stay, to be fused."""
+    return node.constant and bool(node.repeats) and node.kind not in ("views", "quantization")
 
 
 def foldable_normalization(subject: Subject) -> Iterator[Finding]:

@@ -13,43 +13,43 @@ LOOPS = ("Loop", "Scan")
 
 
 def recurrent_loops(subject: Subject) -> Iterator[Finding]:
-    """Loop and Scan nodes whose body multiplies by weights: each step starts every kernel of the body again."""
+    """Loop and Scan nodes whose body has products: each step starts every kernel of the body again."""
+    loops = [(place, body) for place, body in _bodies(subject) if _recurs(subject, body)]
+    saved = [subject.savings([place, *body], _compute(subject, body)) or 0.0 for place, body in loops]
+    if not loops or not subject.matters(sum(saved), SHARE):
+        return
+    places = [each for place, body in loops for each in (place, *body)]
+    first, steps = subject.nodes[loops[0][0]], max(_runs(subject, body) for _, body in loops)
+    yield subject.finding(
+        "recurrent-loop",
+        places,
+        f"{len(loops)} loops, such as {first.op_type} {first.label}, run bodies of {len(places) - len(loops)} nodes "
+        f"up to {steps:,} times; they {subject.took(places)}",
+        sum(saved),
+        "write the recurrence as an LSTM, GRU or RNN operator: export the framework's own layer (in PyTorch "
+        "torch.nn.LSTM, in Keras keras.layers.LSTM), or do the products with the inputs of all steps before the loop",
+    )
+
+
+def _bodies(subject: Subject) -> Iterator[tuple[int, list[int]]]:
+    """Each loop with the nodes of its body."""
     for place, node in enumerate(subject.nodes):
-        if node.op_type not in LOOPS or node.domain:
-            continue
-        body = [
-            each for each, inner in enumerate(subject.nodes) if inner.graph.startswith(f"{node.graph}/{node.name}/")
-        ]
-        runs = max((subject.nodes[each].repeats or 0 for each in body), default=0)
-        if runs < 2 or not any(_multiplies_by_weights(subject, each) for each in body):
-            continue
-        places = [place, *body]
-        saves = subject.savings(places, _compute(subject, body))
-        if subject.matters(saves, SHARE):
-            yield subject.finding(
-                "recurrent-loop",
-                places,
-                f"{node.op_type} {node.label} runs a body of {len(body)} nodes {runs:,} times; "
-                f"they {subject.took(places)}",
-                saves,
-                "write the recurrence as an LSTM, GRU or RNN operator: export the framework's own layer (in PyTorch "
-                "torch.nn.LSTM, in Keras keras.layers.LSTM), or do the products with the inputs of all steps before "
-                "the loop",
-            )
+        if node.op_type in LOOPS and not node.domain:
+            inside = f"{node.graph}/{node.name}/"
+            yield place, [each for each, inner in enumerate(subject.nodes) if inner.graph.startswith(inside)]
 
 
-def _multiplies_by_weights(subject: Subject, place: int) -> bool:
-    node = subject.nodes[place]
-    return bool(node.macs) and bool(node.weights or any(tensor.constant for tensor in node.inputs))
+def _recurs(subject: Subject, body: list[int]) -> bool:
+    return _runs(subject, body) > 1 and any(subject.nodes[each].macs for each in body)
+
+
+def _runs(subject: Subject, body: list[int]) -> int:
+    return max((subject.nodes[each].repeats or 0 for each in body), default=0)
 
 
 def _compute(subject: Subject, places: list[int]) -> float:
     """Seconds that their arithmetic needs at least: an operator keeps the rest in its caches."""
     if subject.device is None:
         return 0.0
-    works = [
-        Work(cost.flops_by_type, 0, subject.nodes[place].repeats or 0)
-        for place in places
-        if (cost := subject.nodes[place].source.cost) is not None
-    ]
+    works = [Work(node.source.least_flops, 0, node.repeats or 0) for node in (subject.nodes[place] for place in places)]
     return sum(kernel_bound(work, subject.device).compute_s or 0.0 for work in works)

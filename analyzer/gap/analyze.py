@@ -8,14 +8,14 @@ from functools import cached_property
 from typing import Protocol
 
 from neural_cost.analyzer.arguments import device_of
-from neural_cost.analyzer.bounding import report_bound
+from neural_cost.analyzer.bounding import Analyzed, report_bound
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.errors import DeviceError
-from neural_cost.analyzer.gap.kernels import kernel_parts, node_shares
+from neural_cost.analyzer.gap.kernels import kernel_parts, node_shares, only_starts
 from neural_cost.analyzer.gap.record import CAUSES, Cause, Gap, Parts, together
+from neural_cost.analyzer.gap.unprofiled import Noted, unprofiled
 from neural_cost.analyzer.measurement import Kernel
-from neural_cost.analyzer.report import Report
-from neural_cost.analyzer.roofline import Bound
+from neural_cost.analyzer.roofline import Bound, kernel_bound
 from neural_cost.analyzer.traffic import compulsory_shares
 
 ROUNDING = 1e-9  # of the floor
@@ -33,7 +33,7 @@ class Timed(Protocol):
         """Seconds of the fastest run."""
 
 
-class Profiled(Protocol):
+class ByKernel(Protocol):
     """A run kernel by kernel: a `Profile`."""
 
     @property
@@ -46,8 +46,8 @@ class Profiled(Protocol):
 
 
 def analyze_gap(
-    report: Report,
-    measurement: Timed | Profiled,
+    report: Analyzed,
+    measurement: Timed | ByKernel,
     device: str | Device | None = None,
     *,
     kernels: Sequence[Kernel] | None = None,
@@ -57,11 +57,11 @@ def analyze_gap(
     The floor is that of the whole model. Each kernel has its own, of its FLOPs and its part of the compulsory bytes;
     above it lie what its other traffic takes (fusion), starting it (dispatch), what products of its size reach (size),
     and the rest (kernel). The floors of kernels one after another are more than that of all at once: that is overlap.
-    Kernel times come from a run with a profile. Where their sum is more than the fastest run took without one, each
-    is made shorter in proportion; where it is less, what is between is dispatch.
+    Kernel times come from a run with a profile; `unprofiled` takes off what that costs. What is between kernels is
+    dispatch.
 
     Args:
-        report: of the model that ran.
+        report: of the model that ran, or an estimate of it.
         measurement: a `Profile`; with a `Measurement` or `Timing` alone, which has no kernels, the gap stays whole.
         device: whose bounds are compared with; by default that of the report.
         kernels: by default those of the profile.
@@ -75,8 +75,8 @@ def analyze_gap(
     whole: Timed = getattr(measurement, "measurement", measurement)  # type: ignore[arg-type]
     ran: Sequence[Kernel] = getattr(measurement, "kernels", ()) if kernels is None else kernels
     bound = report_bound(report, on)
-    run = _Run(report, on, bound, ran, whole.min_s)
-    parts = [(kernel, run.parts(kernel)) for kernel in ran if _is_known(kernel)]
+    run = _Run(report, on, bound, ran, whole)
+    parts = [(kernel, run.parts(kernel, time)) for kernel, time in run.timed if _is_known(kernel)]
     seconds = _seconds(run, parts, whole)
     floor_s = bound.floor_s or 0.0
     return Gap(
@@ -94,27 +94,24 @@ def analyze_gap(
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """A run whose kernels are put on the scale of its fastest time without a profile."""
+    """A run whose kernels have the times of the fastest one without a profile."""
 
-    report: Report
+    report: Analyzed
     device: Device
     bound: Bound
     kernels: Sequence[Kernel]
-    min_s: float
+    whole: Timed
 
     @cached_property
-    def in_kernels(self) -> float:
-        return sum(kernel.seconds for kernel in self.kernels)
+    def timed(self) -> list[tuple[Kernel, float]]:
+        """Each kernel and its seconds."""
+        noted = [self._noted(kernel) for kernel in self.kernels]
+        return list(zip(self.kernels, unprofiled(noted, self.whole.min_s, self.whole.median_s), strict=True))
 
-    @property
-    def scale(self) -> float:
-        """What the times of kernels are multiplied with."""
-        return min(1.0, self.min_s / self.in_kernels) if self.in_kernels else 1.0
-
-    @property
+    @cached_property
     def between(self) -> float:
         """Seconds that no kernel took."""
-        return max(0.0, self.min_s - self.in_kernels) if self.kernels else 0.0
+        return max(0.0, self.whole.min_s - sum(time for _, time in self.timed)) if self.kernels else 0.0
 
     @cached_property
     def fixed_s(self) -> float:
@@ -122,11 +119,19 @@ class _Run:
         executions = sum(kernel.executions for kernel in self.kernels)
         return max(0.0, (self.device.dispatch_s or 0.0) - self.between / max(1, executions))
 
-    def parts(self, kernel: Kernel) -> Parts:
+    def seconds(self, *, inserted: bool) -> float:
+        """Of kernels that are inserted, or of those whose work is not known."""
+        return sum(time for kernel, time in self.timed if kernel.inserted == inserted and not _is_known(kernel))
+
+    def parts(self, kernel: Kernel, time: float) -> Parts:
         nodes = [self.report.nodes[place] for place in kernel.source_nodes]
         compulsory = 0.0 if kernel.joined else sum(self._compulsory[place] for place in kernel.source_nodes)
-        seconds = self.scale * kernel.seconds
-        return kernel_parts(kernel, nodes, self.device, seconds=seconds, compulsory_s=compulsory, fixed_s=self.fixed_s)
+        return kernel_parts(kernel, nodes, self.device, seconds=time, compulsory_s=compulsory, fixed_s=self.fixed_s)
+
+    def _noted(self, kernel: Kernel) -> Noted:
+        starts = bool(kernel.source_nodes) and only_starts([self.report.nodes[p] for p in kernel.source_nodes])
+        bound = 0.0 if kernel.work is None else kernel_bound(kernel.work, self.device).seconds or 0.0
+        return Noted(kernel.seconds, kernel.executions, bound * kernel.executions, starts)
 
     @cached_property
     def _compulsory(self) -> list[float]:
@@ -151,13 +156,10 @@ def _seconds(run: _Run, parts: Sequence[tuple[Kernel, Parts]], whole: Timed) -> 
         for cause, seconds in each.causes:
             found[cause] = found.get(cause, 0.0) + seconds
     undone = _undone(bound, every)
-    inserted = sum(kernel.seconds for kernel in run.kernels if kernel.inserted)
-    other = sum(kernel.seconds for kernel in run.kernels if not kernel.inserted and not _is_known(kernel))
-    unexplained = run.scale * other if run.kernels else run.min_s
-    rest = unexplained - undone
+    rest = (run.seconds(inserted=False) if run.kernels else whole.min_s) - undone
     return found | {
         "overlap": sum(each.floor_s for each in every) + undone - (bound.floor_s or 0.0),
-        "conversion": run.scale * inserted,
+        "conversion": run.seconds(inserted=True),
         "dispatch": found.get("dispatch", 0.0) + run.between,
         "jitter": whole.median_s - whole.min_s,
         "unexplained": max(0.0, rest),
@@ -173,7 +175,7 @@ def _undone(bound: Bound, parts: Sequence[Parts]) -> float:
     return most if most > ROUNDING * (bound.floor_s or 0.0) else 0.0
 
 
-def _nodes(report: Report, device: Device, parts: Sequence[tuple[Kernel, Parts]]) -> dict[int, Parts]:
+def _nodes(report: Analyzed, device: Device, parts: Sequence[tuple[Kernel, Parts]]) -> dict[int, Parts]:
     """Each node's part of its kernels."""
     found: dict[int, Parts] = {}
     for kernel, whole in parts:
@@ -189,7 +191,7 @@ def _notes(run: _Run, bound: Bound) -> Iterator[str]:
         yield "kernels were not timed: profile() says which causes the time has"
     if bound.missing:
         yield f"not known of {run.device.name}: {', '.join(bound.missing)}; what that takes is laid to the kernels"
-    if run.device.cold:
+    if run.device.cold and run.device.bandwidth_curve:
         yield "the device's figures are a datasheet's: bandwidth is that of DRAM, which caches beat in a warm run"
     if run.kernels and not run.device.peak_curves:
         yield "what products of each size reach was not measured on it: that is laid to the kernels"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from neural_cost.analyzer.bounding import node_bound
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.gap.product_size import product_size
 from neural_cost.analyzer.gap.record import Parts
+from neural_cost.analyzer.kernel_work import computes_integers
 from neural_cost.analyzer.measurement import Kernel
 from neural_cost.analyzer.records import NodeRecord
 from neural_cost.analyzer.roofline import Work, kernel_bound
@@ -32,7 +34,7 @@ def kernel_parts(
     floor = Parts(compute_s=runs * (bound.compute_s or 0.0), memory_s=compulsory_s).floor_s
     fused = max(floor, runs * (bound.memory_s or 0.0))
     above = seconds - fused
-    start = max(0.0, above if _only_starts(nodes) else min(above, runs * fixed_s))
+    start = max(0.0, above if only_starts(nodes) else min(above, runs * fixed_s))
     reachable = runs * ((bound.compute_s or 0.0) + (0.0 if kernel.joined else _slower(kernel, nodes, device)))
     size = max(0.0, min(above - start, reachable - fused))
     return Parts(
@@ -48,33 +50,29 @@ def kernel_parts(
 
 def node_shares(nodes: Sequence[NodeRecord], device: Device) -> list[float]:
     """Each node's part of their kernel: as its own bound is of the sum of theirs; alike where none has one."""
-    alone = [_alone(node, device) for node in nodes]
+    alone = [node_bound(node.source, device) or 0.0 for node in nodes]
     whole = sum(alone)
     return [each / whole for each in alone] if whole else [1 / len(nodes)] * len(nodes)
 
 
-def _alone(node: NodeRecord, device: Device) -> float:
-    cost = node.source.cost
-    return 0.0 if cost is None else kernel_bound(Work(cost.flops_by_type, cost.traffic_bytes), device).seconds or 0.0
-
-
-def _only_starts(nodes: Sequence[NodeRecord]) -> bool:
-    """Whether a kernel only starts others, in its bodies."""
-    return all(node.kind == "control_flow" for node in nodes)
+def only_starts(nodes: Sequence[NodeRecord]) -> bool:
+    """Whether a kernel starts others, in its bodies, and does nothing else that takes time."""
+    return any(node.kind == "control_flow" for node in nodes)
 
 
 def _slower(kernel: Kernel, nodes: Sequence[NodeRecord], device: Device) -> float:
     """Seconds by which one execution is slower as its products are no larger than they are."""
     counted = [node for place, node in zip(kernel.source_nodes, nodes, strict=True) if place not in kernel.repeated]
-    return sum(_slower_node(node, device) for node in counted)
+    return sum(_slower_node(node, device, integers=computes_integers(nodes)) for node in counted)
 
 
-def _slower_node(node: NodeRecord, device: Device) -> float:
+def _slower_node(node: NodeRecord, device: Device, *, integers: bool) -> float:
     cost, size = node.source.cost, product_size(node)
     if cost is None or size is None:
         return 0.0
     found = 0.0
-    for kind, macs in cost.macs_by_type.items():
+    by_type = {node.source.integer_type: cost.macs} if node.source.integer_type and integers else cost.macs_by_type
+    for kind, macs in by_type.items():
         peak, reached = device.peak(kind), device.reached(kind, size)
         if peak is not None and reached is not None and reached < peak:
             found += FLOPS_PER_MAC * int(macs) * (1 / reached - 1 / peak)

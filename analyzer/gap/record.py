@@ -176,6 +176,29 @@ class Gap(Record):
         known = {"unexplained", *FAULTS}
         return 1 - sum(abs(cause.seconds) for cause in self.causes if cause.cause in known) / self.measured_s
 
+    @property
+    def efficiency(self) -> float:
+        """Floor / measured."""
+        return self.floor_s / self.measured_s
+
+    def render(self) -> str:
+        """The waterfall that `print` shows."""
+        return str(self)
+
+    def __str__(self) -> str:
+        """A waterfall from the floor to what was measured."""
+        from neural_cost.analyzer.tables.gap import gap_blocks
+        from neural_cost.analyzer.tables.text import to_text
+
+        return to_text(gap_blocks(self))
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        from neural_cost.analyzer.tables.gap import gap_blocks
+        from neural_cost.analyzer.tables.html import to_html
+
+        return to_html(gap_blocks(self))
+
     def seconds(self, cause: str) -> float:
         """Of one cause."""
         return next(each.seconds for each in self.causes if each.cause == cause)

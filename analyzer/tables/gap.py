@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neural_cost.analyzer.gap.record import CAUSES, Gap, GroupGap
+from neural_cost.analyzer.gap.record import CAUSES, FAULTS, Gap, GroupGap
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
 from neural_cost.analyzer.tables.figures import seconds, share
 
@@ -18,11 +18,11 @@ def gap_blocks(gap: Gap) -> list[Block]:
     reached = gap.floor_s
     for cause in gap.causes:
         if cause.seconds and f"{abs(cause.seconds) / gap.measured_s:.1%}" != "0.0%":
-            lines.append(_line(cause.cause, cause.seconds, reached, gap, CAUSES[cause.cause]))
+            lines.append(_line(cause.cause, cause.seconds, reached, gap, cause.what))
         reached += cause.seconds
     lines.append(_line("measured", gap.measured_s, 0.0, gap, "the median run"))
     headings = [Heading("", "name"), Heading("time"), Heading("share"), Heading("", "remark"), Heading("", "remark")]
-    alarms = [place for place, line in enumerate(lines) if line[0] in ("bound violated", "left out")]
+    alarms = [place for place, line in enumerate(lines) if line[0] in FAULTS]
     title = f"Where the time goes, against {gap.device} ({gap.kind})"
     return [
         Grid(title, headings, lines, alarms=alarms),
@@ -75,8 +75,8 @@ def _line(name: str, time: float, start: float, gap: Gap, remark: str) -> list[s
 def bar(start: float, length: float, whole: float, width: int = WIDTH) -> str:
     """A bar from `start` that is `length` long, where `whole` has the width; one below 0 goes back from its start."""
     low, high = (start + length, start) if length < 0 else (start, start + length)
-    before = max(0, min(width - 1, int(low / whole * width)))
-    cells = max(0.0, high / whole * width - before)
-    eighths = min(round(8 * cells), 8 * (width - before))
+    begin, end = (round(8 * width * place / whole) for place in (low, high))
+    before = min(begin // 8, width - 1)
+    eighths = min(end - 8 * (begin // 8), 8 * (width - before))
     text = FULL * (eighths // 8) + (PARTS[eighths % 8] if eighths % 8 else "")
     return BEFORE * before + (text or PARTS[1])

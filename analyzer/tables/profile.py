@@ -9,24 +9,29 @@ from neural_cost.analyzer.measurement import Kernel, Mapping, Measurement
 from neural_cost.analyzer.roofline import Bound
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
 from neural_cost.analyzer.tables.figures import UNKNOWN, count, seconds, share, size
+from neural_cost.analyzer.tables.findings import SHOWN as SHOWN_FINDINGS
 from neural_cost.analyzer.tables.findings import findings_blocks
-from neural_cost.analyzer.tables.gap import gap_blocks
+from neural_cost.analyzer.tables.gap import gap_blocks, group_grid
+from neural_cost.analyzer.tables.profile_rows import kernel_rows
 from neural_cost.analyzer.tables.summary import SHOWN_ROWS, bound_lines, head
+from neural_cost.analyzer.tables.view import ProfileBy
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.profiled import Profiled
     from neural_cost.analyzer.report import Report
 
-COLUMNS = (
-    "name", "op_type", "graph", "nodes", "seconds", "share", "executions", "macs", "flops", "bytes", "flops_per_s",
-    "bytes_per_s", "bound_s", "efficiency", "inserted",
-)  # fmt: skip
 
-
-def profile_page(found: Profiled, top: int | None = None, *, quiet: bool = False) -> list[Block]:
-    """All that a table shows of a profile; `quiet` leaves the kernels out."""
+def profile_page(
+    found: Profiled,
+    top: int | None = None,
+    *,
+    by: ProfileBy = ProfileBy.KERNEL,
+    depth: int | None = None,
+    quiet: bool = False,
+) -> list[Block]:
+    """All that a table shows of a profile; `quiet` leaves out the rows, and what to do about findings."""
     report, measurement, kernels, bound = found.report, found.measurement, found.kernels, found.bound
-    rows: list[Block] = [] if quiet else [_kernels(report, kernels, top or SHOWN_ROWS)]
+    rows = [] if quiet else _rows(found, by, depth, top or SHOWN_ROWS)
     return [
         *head(report.model),
         _whole(report, measurement, bound),
@@ -35,22 +40,24 @@ def profile_page(found: Profiled, top: int | None = None, *, quiet: bool = False
         Paragraph(""),
         *_mapped(found.mapping, kernels),
         *([] if found.gap is None else gap_blocks(found.gap)),
-        *findings_blocks(report, found.findings, found.measurement.median_s, quiet=quiet),
+        *findings_blocks(report, found.findings, measurement.median_s, top=_findings(by, top), quiet=quiet),
         *(Paragraph(note, "warning") for note in measurement.notes),
     ]
 
 
-def kernel_rows(report: Report, kernels: Sequence[Kernel]) -> list[dict[str, Any]]:
-    """A row for each kernel, the slowest first; figures are those of all its executions in one run."""
-    whole = sum(kernel.seconds for kernel in kernels)
-    return [
-        {
-            **kernel.to_dict(),
-            "nodes": " + ".join(report.nodes[place].label for place in kernel.source_nodes),
-            "share": kernel.seconds / whole if whole else None,
-        }
-        for kernel in sorted(kernels, key=lambda kernel: -kernel.seconds)
-    ]
+def _findings(by: ProfileBy, top: int | None) -> int:
+    return top if by is ProfileBy.FINDING and top is not None else SHOWN_FINDINGS
+
+
+def _rows(found: Profiled, by: ProfileBy, depth: int | None, top: int) -> list[Block]:
+    match by:
+        case ProfileBy.NODE:
+            return [group_grid("Nodes by time", found.node_gaps(), top)]
+        case ProfileBy.MODULE:
+            return [group_grid("Modules by time", found.module_gaps(depth), top)]
+        case ProfileBy.KERNEL:
+            return [_kernels(found.report, found.kernels, top)]
+    return []  # causes and findings are in every table
 
 
 def _whole(report: Report, measurement: Measurement, bound: Bound | None) -> Grid:

@@ -113,7 +113,8 @@ def _types(by_type: dict[str, int]) -> str:
 
 def bound_lines(bound: Bound, notes: Sequence[str]) -> list[Block]:
     """What a device cannot beat, where that comes from, and what makes it doubtful."""
-    named = (("floor", bound.floor_s), ("fused", bound.fused_s), ("per op", bound.per_op_s))
+    cold = (("floor from cold caches", bound.cold_floor_s),) if bound.cold_floor_s != bound.floor_s else ()
+    named = (("floor", bound.floor_s), ("fused", bound.fused_s), ("per op", bound.per_op_s), *cold)
     found = ", ".join(f"{name} {seconds(value)}" for name, value in named)
     missing = f"; left out: {', '.join(bound.missing)}" if bound.missing else ""
     kind = f"{bound.kind}, {bound.caveat}" if bound.caveat else bound.kind

@@ -18,6 +18,16 @@ class By(StrEnum):
     CALL = "call"
 
 
+class ProfileBy(StrEnum):
+    """What a row of a profile stands for."""
+
+    KERNEL = "kernel"
+    NODE = "node"
+    MODULE = "module"
+    CAUSE = "cause"
+    FINDING = "finding"
+
+
 class Column(StrEnum):
     """A column to sort by: figures from the largest, names from the first; by index is the order of execution."""
 

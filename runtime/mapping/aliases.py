@@ -20,19 +20,22 @@ def aliases(executed: ExecutedGraph, source: SourceGraph, outer: Mapping[str, st
     found = dict(outer)
     found |= {name: name for name in executed.tensors if name in known}
     found |= {name: original(name) for name in executed.tensors if name not in known and original(name) in known}
-    _through_layouts(executed, found)
+    _through_layouts(executed, source, found)
     for node in executed.nodes:
         for output, tensor in _targets(node, source, found):
             found.setdefault(output, tensor)
-    _through_layouts(executed, found)
+    _through_layouts(executed, source, found)
     return found
 
 
-def _through_layouts(executed: ExecutedGraph, found: dict[str, str]) -> None:
-    """Before a layout operator stands what stands after it."""
+def _through_layouts(executed: ExecutedGraph, source: SourceGraph, found: dict[str, str]) -> None:
+    """Before a layout operator stands what stands after it; before one of the file, what it reads there."""
     for node in reversed(executed.nodes):
         if node.is_layout and node.inputs and node.outputs and node.outputs[0] in found:
-            found.setdefault(node.inputs[0], found[node.outputs[0]])
+            after = found[node.outputs[0]]
+            own = source.producers.get(after)
+            kept = own is not None and own.inputs and (own.name, own.op_type) == (node.name, node.op_type)
+            found.setdefault(node.inputs[0], own.inputs[0] if own is not None and kept else after)
 
 
 def _targets(node: ExecutedNode, source: SourceGraph, found: Mapping[str, str]) -> Iterator[tuple[str, str]]:

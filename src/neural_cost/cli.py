@@ -46,6 +46,7 @@ from neural_cost.render.forms import (
     delimited,
 )
 from neural_cost.render.output import check, colour_wanted, write
+from neural_cost.render.plots.command import PlotOption, check_plot, write_plot
 from neural_cost.render.progress import Progress
 from neural_cost.runtime.this_machine import bounding_device
 from neural_cost.targets import onnx_file
@@ -129,6 +130,7 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     ] = None,
     checkpoint: Annotated[Checkpoint | None, choice(Checkpoint, "With --training: what is computed again.")] = None,
     accumulate: Annotated[int | None, typer.Option(help="With --training: passes in a step.", min=1)] = None,
+    plot: PlotOption = None,
     by: Annotated[By | None, choice(By, "What a row is. A table has nodes and operators without it.")] = None,
     depth: Annotated[int | None, typer.Option(help="How deep into modules, with --by module.", min=1)] = None,
     top: Annotated[int | None, typer.Option(help="How many rows; 10 in a table, else all.", min=1)] = None,
@@ -157,6 +159,7 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     view = View(by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic, memory, order is Order.BEST, run)
     check_view(view, form, sorted_=sort is not None)
     check(output, Path(target), inputs, rules)
+    check_plot(plot, Path(target), inputs, rules, others=(output,))
     sizes, on = Sizes(dims_of(dim), shapes_of(shape), trips_of(trips)), device_of(device)
     if rules is not None:
         run_rules(rules)
@@ -173,6 +176,7 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
             progress=progress,
         )
         found = _verified(report, arrays, progress) if verify else None
+    write_plot(report, plot)
     write(_report_text(report, found, form, view, colour=colour_wanted(output)), output)
     if found is not None and found.differences:
         raise typer.Exit(1)

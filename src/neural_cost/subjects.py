@@ -106,7 +106,7 @@ def subject_of_target(target: str, dims: Mapping[str, int], tell: Stage) -> Subj
         why = ""
     except ExportError as error:
         file, why = None, str(error)
-    return Subject(target, file, call.example, _open(file), framework, OfTarget(target), why)
+    return Subject(target, file, call.example, open_axes(file), framework, OfTarget(target), why)
 
 
 def subject_of_model(model: Any, example_inputs: Any, folder: Path, tell: Stage) -> Subject:
@@ -140,10 +140,10 @@ def _of_file(target: str, dims: Mapping[str, int]) -> Subject:
     from neural_cost.runtime.feeds import make_feeds
 
     example = make_feeds(analyze(target, dims))
-    return Subject(target, Path(target), example, _open(Path(target)), None, None)
+    return Subject(target, Path(target), example, open_axes(Path(target)), None, None)
 
 
-def _open(file: Path | None) -> dict[str, dict[int, str]]:
+def open_axes(file: Path | None) -> dict[str, dict[int, str]]:
     """Names of open axes by input."""
     if file is None:
         return {}

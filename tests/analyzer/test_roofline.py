@@ -184,3 +184,11 @@ def test_a_faster_device_never_takes_longer(work, on, factor):
     slow, fast = kernel_bound(work, on).seconds, kernel_bound(work, faster).seconds
     assert (slow is None) == (fast is None)
     assert slow is None or fast <= slow * (1 + 1e-12)
+
+
+def test_a_cold_floor_takes_every_byte_from_dram():
+    """1,000 bytes at 1 byte/s, where a cache gives 10 times that; the FLOPs take 500 s either way."""
+    cached = device({"float32": 1.0}, ((100, 10.0), (10_000, 1.0)))
+    found = bounds([Work({"float32": 500}, 1000)], 1000, cached)
+    assert (found.floor_s, found.cold_floor_s) == (500, 1000)
+    assert found.limited_by == "compute"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from neural_cost.analyzer.tables.view import ProfileBy
 from neural_cost.commands.export import HELP as TARGETS
 from neural_cost.options import (
     DeviceOption,
@@ -15,6 +16,7 @@ from neural_cost.options import (
     ShapeOption,
     Sizes,
     TripsOption,
+    choice,
     device_of,
     dims_of,
     shapes_of,
@@ -22,6 +24,7 @@ from neural_cost.options import (
 )
 from neural_cost.render.forms import DebugOption, Format, FormatOption, OutputOption, QuietOption, delimited
 from neural_cost.render.output import check, colour_wanted, write
+from neural_cost.render.plots.command import PlotOption, check_plot, write_plot
 from neural_cost.render.progress import Progress, say_warnings
 from neural_cost.targets import onnx_file
 
@@ -45,7 +48,10 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
     trace: Annotated[
         Path | None, typer.Option(help="A trace for Perfetto or Chrome, to write.", readable=False)
     ] = None,
-    top: Annotated[int | None, typer.Option(help="How many kernels; 10 in a table, else all.", min=1)] = None,
+    plot: PlotOption = None,
+    by: Annotated[ProfileBy, choice(ProfileBy, "What a row is.")] = ProfileBy.KERNEL,
+    depth: Annotated[int | None, typer.Option(help="How deep into modules, with --by module.", min=1)] = None,
+    top: Annotated[int | None, typer.Option(help="How many rows; 10 in a table, else all.", min=1)] = None,
     form: FormatOption = Format.TABLE,
     output: OutputOption = None,
     quiet: QuietOption = False,
@@ -54,8 +60,11 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
     """Run a model in ONNX Runtime: what it takes, kernel by kernel, against what it could."""
     if opt_level not in LEVELS:
         raise typer.BadParameter(f'there is no --opt-level "{opt_level}": choose one of {", ".join(LEVELS)}.')
+    if depth is not None and by is not ProfileBy.MODULE:
+        raise typer.BadParameter("--depth needs --by module.")
     check(output, Path(target), inputs)
-    check(trace, Path(target), inputs)
+    check(trace, Path(target), inputs, option="--trace")
+    check_plot(plot, Path(target), inputs, others=(output, trace))
     if output is not None and output == trace:
         raise typer.BadParameter("--output and --trace are the same file.")
     on = device_of(device)
@@ -83,16 +92,28 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
     if trace is not None:
         from neural_cost.runtime.trace import chrome_trace
 
-        write(json.dumps(chrome_trace(found)), trace)
-    write(_text(found, form, top, quiet=quiet, colour=colour_wanted(output)), output)
+        write(json.dumps(chrome_trace(found)), trace, option="--trace")
+    write_plot(found, plot)
+    write(_text(found, form, Rows(by, depth, top, quiet), colour=colour_wanted(output)), output)
 
 
-def _text(found: Profile, form: Format, top: int | None, *, quiet: bool, colour: bool) -> str:
-    from neural_cost.analyzer.tables.profile import COLUMNS, kernel_rows, profile_page
+class Rows(NamedTuple):
+    """Which rows are shown."""
+
+    by: ProfileBy
+    depth: int | None
+    top: int | None
+    quiet: bool
+
+
+def _text(found: Profile, form: Format, rows: Rows, *, colour: bool) -> str:
+    from neural_cost.analyzer.tables.profile import profile_page
+    from neural_cost.analyzer.tables.profile_rows import COLUMNS, profile_rows
     from neural_cost.analyzer.tables.text import to_text
 
     if form is Format.JSON:
         return json.dumps(found.to_dict(), indent=1)
     if form is Format.TABLE:
-        return to_text(profile_page(found, top, quiet=quiet), colour=colour)
-    return delimited(form, kernel_rows(found.report, found.kernels)[:top], COLUMNS)
+        page = profile_page(found, rows.top, by=rows.by, depth=rows.depth, quiet=rows.quiet)
+        return to_text(page, colour=colour)
+    return delimited(form, profile_rows(found, rows.by, rows.depth)[: rows.top], COLUMNS[rows.by])

@@ -12,24 +12,45 @@ import typer
 BROKEN_PIPE = 141  # what a shell reports of a program that wrote to a pipe nobody reads
 
 
-def check(output: Path | None, *sources: Path | None) -> None:
+def check(output: Path | None, *sources: Path | None, option: str = "--output") -> None:
     """Refuse a file that cannot be written, or that the result is made from, before any work: exit code 2."""
     why = None if output is None else _why_not(output, [source for source in sources if source is not None])
     if why:
-        typer.echo(f"{output} cannot be written: {why}; give another --output.", err=True)
+        typer.echo(f"{output} cannot be written: {why}; give another {option}.", err=True)
         raise typer.Exit(2)
 
 
-def write(text: str, output: Path | None) -> None:
-    """Print, or write to a temporary file that then takes the name; exit code 2 where that is not possible."""
+def write(text: str, output: Path | None, *, option: str = "--output") -> None:
+    """Print, or write to a file; exit code 2 where that is not possible."""
     if output is None:
         _print(text)
-        return
+    else:
+        write_bytes((text + "\n").encode(), output, option)
+
+
+def write_bytes(content: bytes, output: Path, option: str) -> None:
+    """Write to a temporary file that then takes the name; exit code 2 where that is not possible."""
     try:
-        _put(text + "\n", output.resolve())
+        replace(content, output.resolve())
     except OSError as error:
-        typer.echo(f"{output} cannot be written ({error.strerror}); give another --output.", err=True)
+        typer.echo(f"{output} cannot be written ({error.strerror}); give another {option}.", err=True)
         raise typer.Exit(2) from error
+
+
+def replace(content: bytes, output: Path) -> None:
+    """Write to a temporary file that then takes the name: the file is whole or as it was. Raises OSError."""
+    if output.exists() and not output.is_file():  # a device or a pipe has no content to replace
+        output.write_bytes(content)
+        return
+    descriptor, temporary = tempfile.mkstemp(dir=output.parent, prefix=output.name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(temporary).chmod(output.stat().st_mode & 0o7777 if output.exists() else 0o666 & ~_umask())
+        Path(temporary).replace(output)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
 
 
 def colour_wanted(output: Path | None) -> bool:
@@ -57,25 +78,6 @@ def _print(text: str) -> None:
     except BrokenPipeError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the exit flushes once more
         raise typer.Exit(BROKEN_PIPE) from error
-
-
-def _put(text: str, output: Path) -> None:
-    if output.exists() and not output.is_file():  # a device or a pipe has no content to replace
-        output.write_text(text, encoding="utf-8")
-    else:
-        _replace(text, output)
-
-
-def _replace(text: str, output: Path) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=output.parent, prefix=output.name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).chmod(output.stat().st_mode & 0o7777 if output.exists() else 0o666 & ~_umask())
-        Path(temporary).replace(output)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _umask() -> int:
