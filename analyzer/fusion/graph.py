@@ -10,6 +10,7 @@ from neural_cost.analyzer.node import Node, Tensor
 from neural_cost.analyzer.walk import NodeCost
 
 STANDARD = ("", "ai.onnx")
+DROPPED = ("Identity", "Dropout", "Cast")  # where they change nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +36,68 @@ class FusionGraph:
     Attributes:
         returned: names of the tensors that the model and its bodies return.
         is_open: the file leaves sizes open, whatever they are in this report: the runtime does not know them.
+        block: channels that the runtime packs together in convolutions, 0 where it does not; None where that is not
+            known: then a convolution is taken to fuse what any may.
     """
 
     nodes: Sequence[NodeCost]
     returned: frozenset[str]
     is_open: bool = False
+    block: int | None = None
+
+    @cached_property
+    def dropped(self) -> dict[int, int]:
+        """Nodes that change nothing and that the runtime leaves out, with the first node that reads what they hand on."""
+        found: dict[int, int] = {}
+        for place in reversed(range(len(self.nodes))):
+            made = self.node(place).output(0)
+            reader = None if made is None else self._first_reader.get(made.name)
+            if made is not None and reader is not None and self._changes_nothing(place) and made.name not in self.returned:
+                found[place] = found.get(reader, reader)
+        return found
+
+    @cached_property
+    def _first_reader(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for place, node in enumerate(self.nodes):
+            for tensor in node.node.inputs:
+                if tensor is not None and node.graph == self.nodes[place].graph:
+                    found.setdefault(tensor.name, place)
+        return found
+
+    def _changes_nothing(self, place: int) -> bool:
+        node = self.node(place)
+        more = [tensor.name for tensor in node.outputs[1:] if tensor is not None]
+        if self.op(place) not in DROPPED or not self.runs(place) or any(n in self._first_reader for n in more):
+            return False
+        given, made = node.input(0), node.output(0)
+        alike = given is not None and made is not None and given.dtype == made.dtype
+        trains = node.op_type == "Dropout" and node.input(2) is not None
+        return alike and not trains
+
+    @cached_property
+    def _handed_on(self) -> dict[str, str]:
+        """The tensor behind what a dropped node hands on."""
+        found: dict[str, str] = {}
+        for place in sorted(self.dropped):
+            given, made = self.node(place).input(0), self.node(place).output(0)
+            assert given is not None
+            assert made is not None
+            found[made.name] = found.get(given.name, given.name)
+        return found
+
+    def source(self, name: str) -> str:
+        """The tensor that a name stands for, without the nodes that change nothing."""
+        return self._handed_on.get(name, name)
 
     @cached_property
     def readers(self) -> dict[str, set[int]]:
         """Places of the nodes that read a tensor; -1 is who asked for it from outside."""
         found: dict[str, set[int]] = {name: {-1} for name in self.returned}
         for place, node in enumerate(self.nodes):
-            for tensor in node.node.inputs:
+            for tensor in node.node.inputs if place not in self.dropped else ():
                 if tensor is not None:
-                    found.setdefault(tensor.name, set()).add(place)
+                    found.setdefault(self.source(tensor.name), set()).add(place)
         return found
 
     @cached_property
@@ -81,7 +130,7 @@ class FusionGraph:
     def before(self, place: int, index: int) -> int | None:
         """The node that makes an input, in the same graph, and that runs with the model; None where there is none."""
         tensor = self.node(place).input(index)
-        writer = None if tensor is None else self.writers.get(tensor.name)
+        writer = None if tensor is None else self.writers.get(self.source(tensor.name))
         if writer is None or not self.runs(writer) or self.nodes[writer].graph != self.nodes[place].graph:
             return None
         return writer
@@ -96,8 +145,8 @@ class FusionGraph:
         return [tensor for tensor in self.node(place).inputs if tensor is not None and not tensor.constant]
 
     def places(self) -> Iterator[int]:
-        """Of all nodes that run with the model."""
-        return (place for place in range(len(self.nodes)) if self.runs(place))
+        """Of all nodes that run with the model and change something."""
+        return (place for place in range(len(self.nodes)) if self.runs(place) and place not in self.dropped)
 
 
 def same_shape(one: Tensor | None, other: Tensor | None) -> bool:
@@ -110,5 +159,3 @@ def same_shape(one: Tensor | None, other: Tensor | None) -> bool:
 def is_scalar(tensor: Tensor | None) -> bool:
     """Whether it is a constant of one element."""
     return tensor is not None and tensor.constant and tensor.dims is not None and all(dim == 1 for dim in tensor.dims)
-
-

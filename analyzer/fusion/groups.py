@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from neural_cost.analyzer.fusion.graph import FusionGraph, Group
 from neural_cost.analyzer.fusion.patterns import PATTERNS, Pattern
+from neural_cost.analyzer.fusion.splits import split
 from neural_cost.analyzer.fusion.written_out import gelu_by_erf, gelu_by_tanh, layer_normalization
-from neural_cost.analyzer.node import text_of
+from neural_cost.analyzer.node import Node, text_of
 
-FIRST: tuple[Pattern, ...] = (layer_normalization, gelu_by_erf, gelu_by_tanh)
+FIRST: tuple[Pattern, ...] = (layer_normalization, gelu_by_erf, gelu_by_tanh, split)
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial")
 
 
@@ -27,13 +28,17 @@ def fusion_groups(graph: FusionGraph) -> list[Group]:
         if place not in taken and place not in twins:
             taken[place] = Group((place,), place, graph.op(place))
     _join(taken, twins)
+    _join(taken, graph.dropped)
     return sorted(dict.fromkeys(taken.values()), key=lambda group: group.places[-1])
 
 
-def _join(taken: dict[int, Group], twins: dict[int, int]) -> None:
-    """Put nodes that make what another makes into the group of that one."""
-    for place, first in twins.items():
-        old = taken[first]
+def _join(taken: dict[int, Group], others: dict[int, int]) -> None:
+    """Put nodes into the groups of others: those that make the same, those that change nothing."""
+    for place, first in others.items():
+        old = taken.get(first)
+        if old is None:  # it reads what only constants or a branch that is not counted read
+            taken[place] = Group((place,), place, "")
+            continue
         new = Group(tuple(sorted({*old.places, place})), old.anchor, old.kernel)
         for each in new.places:
             taken[each] = new
@@ -44,11 +49,16 @@ def _twins(graph: FusionGraph) -> dict[int, int]:
     made: dict[tuple[object, ...], int] = {}
     same: dict[str, str] = {}
     found: dict[int, int] = {}
-    for place in graph.places():
-        node = graph.node(place)
-        if graph.nodes[place].kind == "control_flow" or node.op_type in RANDOM:
+    for place, each in enumerate(graph.nodes):
+        node = each.node
+        if each.kind == "control_flow" or node.op_type in RANDOM or each.repeats == 0:
             continue
-        names = tuple("" if t is None else same.get(t.name, t.name) for t in node.inputs)
+        if place in graph.dropped:
+            continue
+        if each.constant:
+            same.update(_filled(node))
+            continue
+        names = tuple("" if t is None else same.get(graph.source(t.name), graph.source(t.name)) for t in node.inputs)
         text = tuple((name, text_of(value)) for name, value in sorted(node.attributes.items()))
         key = (graph.nodes[place].graph, graph.op(place), names, text, len(node.outputs))
         first = made.setdefault(key, place)
@@ -57,6 +67,14 @@ def _twins(graph: FusionGraph) -> dict[int, int]:
             pairs = zip(node.outputs, graph.node(first).outputs, strict=True)
             same.update({one.name: other.name for one, other in pairs if one is not None and other is not None})
     return found
+
+
+def _filled(node: Node) -> dict[str, str]:
+    """The name that all constants have that are of one shape and filled with one value."""
+    made = node.output(0)
+    if node.op_type != "ConstantOfShape" or made is None or made.dims is None or None in made.dims:
+        return {}
+    return {made.name: f"{made.dims} of {text_of(node.attr('value'))}"}
 
 
 def _is_returned(graph: FusionGraph, place: int) -> bool:

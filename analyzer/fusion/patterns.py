@@ -13,6 +13,8 @@ from neural_cost.analyzer.node import Tensor
 ACTIVATIONS = ("Relu", "LeakyRelu", "Sigmoid", "Tanh", "Clip", "HardSigmoid")
 GEMM_ACTIVATIONS = ("Relu", "LeakyRelu", "Sigmoid", "Tanh")
 SCALES = ("Mul", "Div")
+RANK_2D = 4  # of the weights of a convolution over two axes
+CHANNELS = 4  # ONNX Runtime packs channels only where their number is a multiple of this, or is less than a block
 Pattern = Callable[[FusionGraph, int], Group | None]
 
 
@@ -29,12 +31,12 @@ def convolution(graph: FusionGraph, place: int) -> Group | None:
             members.append(after)
             last = after
     after = graph.next(last)
-    if after is not None and graph.op(after) in ("Add", "Sum") and _adds_same(graph, after):
+    if after is not None and _adds_to(graph, after, last) and is_packed(graph, place) is not False:
         members.append(after)
         after = graph.next(after)
     if after is not None and graph.op(after) in ACTIVATIONS:
         members.append(after)
-    return _group(members, place, "FusedConv" if len(members) > 1 else "")
+    return _group(members, place, "FusedConv")
 
 
 def _padding(graph: FusionGraph, place: int) -> list[int]:
@@ -51,19 +53,53 @@ def _scales_channels(graph: FusionGraph, last: int, after: int) -> bool:
         return True
     if graph.op(after) not in ("Mul", "Add") or len(graph.activations(after)) != 1:
         return False
-    (made,) = [tensor for tensor in graph.node(last).outputs if tensor is not None][:1]
+    made = graph.node(last).output(0)
     constant = next((t for t in graph.node(after).inputs if t is not None and t.constant), None)
-    return constant is not None and _is_per_channel(constant, made)
+    return constant is not None and made is not None and _is_per_channel(constant, made, graph.op(after) == "Mul")
 
 
-def _is_per_channel(constant: Tensor, made: Tensor) -> bool:
+def _is_per_channel(constant: Tensor, made: Tensor, multiplies: bool) -> bool:
+    """Whether a constant has one element for each channel, written with an axis for each that follows the channels."""
     dims, rank = constant.dims, len(made.dims or ())
-    if dims is None:
+    if dims is None or (len(dims) < rank - 1 and not (multiplies and not dims)):
         return False
-    if all(dim == 1 for dim in dims):
-        return True
     padded = (1,) * (rank - len(dims)) + tuple(dims)
     return len(padded) == rank and all(dim == 1 for axis, dim in enumerate(padded) if axis != 1)
+
+
+def _adds_to(graph: FusionGraph, place: int, last: int) -> bool:
+    """Whether a node adds another tensor of the same shape to what one makes; of two that could take it, the first does."""
+    if graph.op(place) not in ("Add", "Sum") or not _adds_same(graph, place):
+        return False
+    first = graph.before_alone(place, 0)
+    return first == last or first is None or not _ends_convolution(graph, first)
+
+
+def _ends_convolution(graph: FusionGraph, place: int) -> bool:
+    """Whether a node is a packed convolution, or the last of what goes into its weights."""
+    while graph.op(place) in ("BatchNormalization", "Mul", "Add"):
+        before = graph.before_alone(place, 0)
+        if before is None or not _scales_channels(graph, before, place):
+            return False
+        place = before
+    return graph.op(place) == "Conv" and is_packed(graph, place) is not False
+
+
+def is_packed(graph: FusionGraph, place: int) -> bool | None:
+    """Whether the runtime computes a convolution on packed channels; None where it is not known how many it packs."""
+    weight = graph.node(place).input(1)
+    if graph.block == 0 or weight is None or not weight.constant or weight.dims is None or len(weight.dims) != RANK_2D:
+        return False
+    if graph.block is None:
+        return None
+    cout, cin, groups = weight.dims[0], weight.dims[1], graph.node(place).attr("group", 1)
+    if not isinstance(cout, int) or not isinstance(cin, int):
+        return False
+    if groups == 1:
+        return cin < graph.block or cin % CHANNELS == 0
+    if cin == 1 and cout == groups:
+        return cout % CHANNELS == 0
+    return cout % CHANNELS == 0 and cin % graph.block == 0 and (cout // groups) % graph.block == 0
 
 
 def _adds_same(graph: FusionGraph, place: int) -> bool:
