@@ -16,6 +16,11 @@ from neural_cost.analyzer.record import Record
 
 FAR = 4.0  # times the largest size, or below the smallest, from where on a time is doubted
 SQUARES: Mapping[str, int] = {"LSTM": 2, "GRU": 2, "RNN": 2}  # place of the size that the work grows with the square of
+# Kinds whose sizes are runs of elements and how long each is: a long run is as good as several shorter ones.
+RUNS = frozenset({
+    "Transpose", "Gather", "Concat", "Slice", "Split", "Expand", "Pad", "Add broadcast", "Where broadcast", "Where scalar",
+    "BiasGelu",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +151,11 @@ class KernelTable:
     def seconds(self, kind: str, sizes: Sequence[float]) -> Found | None:
         """Seconds of a kernel; None where its kind was not timed."""
         curve = self.curves.get(kind)
-        return None if curve is None else curve.at(sizes)
+        if curve is None:
+            return None
+        if kind in RUNS and sizes[1] > (longest := curve.axes[1][-1]):
+            sizes = (sizes[0] * sizes[1] / longest, longest)
+        return curve.at(sizes)
 
     @cached_property
     def start_s(self) -> float:

@@ -2,7 +2,9 @@
 
 Kinds "conv 1x1", "conv 3x3", "conv 5x5": places of the output over all examples, input channels, output channels, packed.
 "first conv 3x3", "first conv 7x7": the same, of few channels in the file's own layout. "depthwise ...": places, channels.
-"plain conv ...": groups, places, channels of a group in and out, in the file's own layout. "plain depthwise": places, channels.
+"plain conv ...": in the file's own layout, groups of all examples, places of each, channels of a group in and out; a window
+of another size counts as more or fewer channels, as it is laid out in rows that are then multiplied. "plain depthwise":
+places, channels.
 "ConvTranspose": places of the input, channels in and out, windows of 2 x 2.
 """
 
@@ -15,7 +17,6 @@ from neural_cost.analyzer.prediction.piece import Job, Piece, grown, ints
 
 PACKED: Mapping[int, str] = {1: "conv 1x1", 9: "conv 3x3", 25: "conv 5x5"}
 FIRST: Mapping[int, str] = {9: "first conv 3x3", 49: "first conv 7x7"}
-PLAIN: Mapping[int, str] = {1: "plain conv 1x1", 9: "plain conv 3x3"}
 DEPTHWISE: Mapping[int, str] = {9: "depthwise 3x3", 25: "depthwise 5x5"}
 RANK_2D = 4
 
@@ -37,8 +38,9 @@ def convolution(job: Job) -> Iterator[Piece]:
     elif groups > 1 and cin == 1 and cout == groups:
         yield Piece("plain depthwise", (places, cout), taps / 9, guess=len(window) + 2 != RANK_2D)
     else:
-        kind, factor = _nearest(PLAIN, taps)
-        yield Piece(kind, (groups, places, cin, cout // groups), factor, guess=len(window) + 2 > RANK_2D)
+        kind, inner = ("plain conv 1x1", cin) if taps == 1 else ("plain conv 3x3", cin * taps / 9)
+        sizes = (batch * groups, prod(out), inner, cout // groups)
+        yield Piece(kind, sizes, guess=len(window) + 2 > RANK_2D)
 
 
 def _depthwise(job: Job, places: int, taps: int, channels: int) -> Piece:

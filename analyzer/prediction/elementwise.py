@@ -8,7 +8,7 @@ elements of the output, elements of a window. "GlobalAveragePool": channels over
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from neural_cost.analyzer.prediction.piece import Job, Piece, count, ints, tail
@@ -31,13 +31,23 @@ def elementwise(job: Job) -> Iterator[Piece]:
     smaller = [dims for dims in operands if prod(dims) < made]
     if kind == "Clip" or not smaller or len(operands) == 1:
         yield Piece(kind, (made,))
+    elif kind == "Where":
+        yield _where(operands, ints(job.node.y))
     elif all(prod(dims) == 1 for dims in smaller):
         scalar = kind == "Pow" or kind in ("Add", "Mul", "Div", "Min", "Less", "Equal")
         yield Piece(f"{'Pow' if kind == 'Pow' else 'Add'} scalar" if scalar else kind, (made,))
     else:
         length = min(_repeated(dims, ints(job.node.y)) for dims in smaller if prod(dims) > 1)
-        name = "Where broadcast" if kind == "Where" else "Add broadcast"
-        yield Piece(name, (made / length, length), guess=kind not in ("Add", "Mul", "Where"))
+        yield Piece("Add broadcast", (made / length, length), guess=kind not in ("Add", "Mul"))
+
+
+def _where(operands: Sequence[tuple[int, ...]], made: tuple[int, ...]) -> Piece:
+    """A Where with operands that are repeated: one number, or rows."""
+    elements = prod(made)
+    lengths = [_repeated(dims, made) for dims in operands if 1 < prod(dims) < elements]
+    length = min(lengths, default=elements)
+    has_scalar = any(prod(dims) == 1 for dims in operands[1:])
+    return Piece("Where scalar" if has_scalar else "Where broadcast", (elements / length, length))
 
 
 def _repeated(dims: tuple[int, ...], made: tuple[int, ...]) -> int:

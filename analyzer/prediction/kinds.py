@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from neural_cost.analyzer.node import Unknown
-from neural_cost.analyzer.prediction import convolutions, elementwise, moving, products
+from neural_cost.analyzer.prediction import control, convolutions, elementwise, moving, products
 from neural_cost.analyzer.prediction.piece import Job, Piece, count
 
 Pieces = Callable[[Job], Iterator[Piece]]
@@ -64,6 +64,8 @@ KINDS: Mapping[str, Pieces] = {
     **dict.fromkeys(("Expand", "Tile"), moving.expand),
     **dict.fromkeys(("Resize", "Upsample"), moving.resize),
     **dict.fromkeys(("ScatterND", "ScatterElements", "Scatter"), moving.scatter),
+    **dict.fromkeys(("Loop", "Scan"), control.loop),
+    "If": control.branch,
     **dict.fromkeys(("ConstantOfShape", "Range", "EyeLike", "Trilu", "CumSum"), moving.filled),
 }
 ALIASES = {"RMSNormalization": "SimplifiedLayerNormalization", "SkipSimplifiedLayerNormalization": "SkipLayerNormalization",

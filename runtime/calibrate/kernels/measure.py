@@ -17,7 +17,14 @@ from onnx import TensorProto, helper
 from neural_cost.analyzer.errors import BackendError
 from neural_cost.analyzer.kernel_rates import KernelPoint, KernelRates
 from neural_cost.runtime.calibrate.calibrate import usable_threads
-from neural_cost.runtime.calibrate.kernels.others import elementwise, moving, normalizing, pooling, quantizing
+from neural_cost.runtime.calibrate.kernels.others import (
+    controlling,
+    elementwise,
+    moving,
+    normalizing,
+    pooling,
+    quantizing,
+)
 from neural_cost.runtime.calibrate.kernels.products import cells, packed_convolutions, plain_convolutions, products
 from neural_cost.runtime.calibrate.kernels.spec import Operand, Spec
 from neural_cost.runtime.calibrate.models import model_of
@@ -108,7 +115,7 @@ def _rewritten(channels: int) -> list[str] | None:
 def _specs(block: int, kinds: frozenset[str] | None) -> Iterator[Spec]:
     groups: Iterable[Iterator[Spec]] = (
         products(), packed_convolutions(block), plain_convolutions(), cells(), elementwise(), normalizing(), moving(),
-        pooling(block), quantizing(),
+        pooling(block), quantizing(), controlling(),
     )  # fmt: skip
     return (spec for spec in chain(*groups) if kinds is None or spec.kind in kinds)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from onnx import TensorProto
+from onnx import GraphProto, TensorProto, helper
 
 from neural_cost.runtime.calibrate.kernels.spec import MICROSOFT, NCHWC, Operand, Spec
 
@@ -42,6 +42,8 @@ def elementwise() -> Iterator[Spec]:
     for runs, length in product(RUNS, LENGTHS):
         wide, row = Operand((runs, length)), Operand((length,))
         yield Spec("Add broadcast", (runs, length), "Add", [wide, row])
+        flags = Operand((runs, length), TensorProto.BOOL)
+        yield Spec("Where scalar", (runs, length), "Where", [flags, Operand((), constant=True), wide])
         yield Spec("Where broadcast", (runs, length), "Where", [Operand((length,), TensorProto.BOOL), wide, row])
         yield Spec("BiasGelu", (runs, length), "BiasGelu", [wide, row], domain=MICROSOFT)
 
@@ -99,6 +101,29 @@ def moving() -> Iterator[Spec]:
         yield Spec(op_type, (1,), op_type, [operand, *shape])
     whole = Operand((1,), TensorProto.INT64)
     yield Spec("whole numbers", (1,), "Add", [whole, whole])
+
+
+def controlling() -> Iterator[Spec]:
+    """Loops by their iterations, and one branch of two; bodies of next to nothing."""
+    for trips in (1, 32):
+        most = Operand((), TensorProto.INT64, constant=True, values=(trips,))
+        operands = [most, Operand((), TensorProto.BOOL, constant=True, values=(1,)), Operand((1,))]
+        yield Spec("Loop", (trips,), "Loop", operands, {"body": _body()})
+    branches = {"then_branch": _branch("then"), "else_branch": _branch("else")}
+    yield Spec("If", (1,), "If", [Operand((), TensorProto.BOOL)], branches)
+
+
+def _body() -> GraphProto:
+    inputs = [("i", TensorProto.INT64, ()), ("more", TensorProto.BOOL, ()), ("x", TensorProto.FLOAT, (1,))]
+    outputs = [("goes_on", TensorProto.BOOL, ()), ("y", TensorProto.FLOAT, (1,))]
+    nodes = [helper.make_node("Identity", ["more"], ["goes_on"]), helper.make_node("Neg", ["x"], ["y"])]
+    values = [[helper.make_tensor_value_info(*each) for each in ends] for ends in (inputs, outputs)]
+    return helper.make_graph(nodes, "body", *values)
+
+
+def _branch(name: str) -> GraphProto:
+    output = helper.make_tensor_value_info(name, TensorProto.FLOAT, (1,))
+    return helper.make_graph([helper.make_node("Neg", ["d"], [name])], name, [], [output])
 
 
 def pooling(block: int) -> Iterator[Spec]:

@@ -35,7 +35,7 @@ def packed_convolutions(block: int) -> Iterator[Spec]:
         return
     for side, cin, cout in product((4, 14, 40), (16, 96, 512), (16, 96, 512)):
         yield _packed("conv 1x1", side, 1, cin, cout)
-    for side, cin, cout in product((7, 28), (16, 64, 256), (16, 64, 256)):
+    for side, cin, cout in product((4, 14, 40), (16, 64, 256), (16, 64, 256)):
         yield _packed("conv 3x3", side, 3, cin, cout)
     for side, cin, cout in product((7, 28), (16, 64), (16, 96)):
         yield _packed("conv 5x5", side, 5, cin, cout)
@@ -63,7 +63,7 @@ def _depthwise(kind: str, side: int, taps: int, channels: int, *, stride: int = 
 
 def plain_convolutions() -> Iterator[Spec]:
     """Convolutions in the file's own layout: one-dimensional ones, and those whose channels do not fit the packed one."""
-    for groups, side, cin, cout in product((1, 8), (6, 24), (4, 24, 120), (4, 24, 120)):
+    for groups, side, cin, cout in product((1, 8), (2, 6, 24), (4, 24, 120), (4, 24, 120)):
         for kind, taps in (("plain conv 1x1", 1), ("plain conv 3x3", 3)):
             yield _plain(kind, groups, side, taps, cin, cout)
     for side, channels in product((7, 28), (10, 110)):
