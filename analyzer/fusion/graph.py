@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from neural_cost.analyzer.fusion.open_shapes import OpenDims
 from neural_cost.analyzer.node import Node, Tensor
 from neural_cost.analyzer.walk import NodeCost
 
@@ -38,12 +39,14 @@ class FusionGraph:
         is_open: the file leaves sizes open, whatever they are in this report: the runtime does not know them.
         block: channels that the runtime packs together in convolutions, 0 where it does not; None where that is not
             known: then a convolution is taken to fuse what any may.
+        shapes: what the runtime knows of them before a run; None where it knows all that the report does.
     """
 
     nodes: Sequence[NodeCost]
     returned: frozenset[str]
     is_open: bool = False
     block: int | None = None
+    shapes: Mapping[str, OpenDims] | None = None
 
     @cached_property
     def dropped(self) -> dict[int, int]:
@@ -144,16 +147,21 @@ class FusionGraph:
         """Inputs that are no constants."""
         return [tensor for tensor in self.node(place).inputs if tensor is not None and not tensor.constant]
 
+    def same_before_a_run(self, one: Tensor, other: Tensor) -> bool:
+        """Whether the runtime knows, before a run, that two tensors have the same shape."""
+        if self.shapes is None or not same_shape(one, other):
+            return same_shape(one, other)
+        known = self.shapes.get(one.name)
+        return known is not None and None not in known and known == self.shapes.get(other.name)
+
     def places(self) -> Iterator[int]:
         """Of all nodes that run with the model and change something."""
         return (place for place in range(len(self.nodes)) if self.runs(place) and place not in self.dropped)
 
 
-def same_shape(one: Tensor | None, other: Tensor | None) -> bool:
+def same_shape(one: Tensor, other: Tensor) -> bool:
     """Whether both have the same sizes, all known."""
-    return one is not None and other is not None and one.dims is not None and None not in one.dims and (
-        one.dims == other.dims
-    )
+    return one.dims is not None and None not in one.dims and one.dims == other.dims
 
 
 def is_scalar(tensor: Tensor | None) -> bool:

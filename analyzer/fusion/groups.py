@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from neural_cost.analyzer.fusion.graph import FusionGraph, Group
+from neural_cost.analyzer.fusion.open_shapes import open_shapes
 from neural_cost.analyzer.fusion.patterns import PATTERNS, Pattern
 from neural_cost.analyzer.fusion.splits import split
 from neural_cost.analyzer.fusion.written_out import gelu_by_erf, gelu_by_tanh, layer_normalization
 from neural_cost.analyzer.node import Node, text_of
 
+if TYPE_CHECKING:
+    from neural_cost.analyzer.opened import Opened
+    from neural_cost.analyzer.records import ModelInfo
+
 FIRST: tuple[Pattern, ...] = (layer_normalization, gelu_by_erf, gelu_by_tanh, split)
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial")
+
+
+class Analyzed(Protocol):
+    """What was analyzed: a `Report`."""
+
+    @property
+    def model(self) -> ModelInfo:
+        """The file."""
+
+    @property
+    def opened(self) -> Opened:
+        """What is behind the records."""
+
+
+def fusion_graph(report: Analyzed, block: int | None = None) -> FusionGraph:
+    """The graph of a report, as fusion sees it."""
+    is_open = bool(report.model.dims)
+    shapes = open_shapes(Path(report.model.path)) if is_open else None
+    return FusionGraph(report.opened.nodes, frozenset(report.opened.returned), is_open, block, shapes)
 
 
 def fusion_groups(graph: FusionGraph) -> list[Group]:

@@ -102,9 +102,10 @@ def is_packed(graph: FusionGraph, place: int) -> bool | None:
     return cout % CHANNELS == 0 and cin % graph.block == 0 and (cout // groups) % graph.block == 0
 
 
-def _adds_same(graph: FusionGraph, place: int) -> bool:
+def _adds_same(graph: FusionGraph, place: int, *, before_a_run: bool = False) -> bool:
     inputs = [tensor for tensor in graph.node(place).inputs if tensor is not None]
-    return len(inputs) == 2 and same_shape(*inputs) and not any(tensor.constant for tensor in inputs)
+    alike = graph.same_before_a_run if before_a_run else same_shape
+    return len(inputs) == 2 and alike(*inputs) and not any(tensor.constant for tensor in inputs)
 
 
 def product(graph: FusionGraph, place: int) -> Group | None:
@@ -172,7 +173,7 @@ def skip_normalization(graph: FusionGraph, place: int) -> Group | None:
     if graph.op(place) not in ("LayerNormalization", "SimplifiedLayerNormalization"):
         return None
     add = graph.before(place, 0)
-    if add is None or graph.op(add) != "Add" or not _adds_same(graph, add):
+    if add is None or graph.op(add) != "Add" or not _adds_same(graph, add, before_a_run=True):
         return None
     bias = next((b for index in (0, 1) if (b := graph.before_alone(add, index)) is not None and _is_bias(graph, b)), None)
     name = f"Skip{graph.op(place)}"

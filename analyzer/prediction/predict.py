@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.errors import DeviceError
 from neural_cost.analyzer.fusion.graph import FusionGraph, Group
-from neural_cost.analyzer.fusion.groups import fusion_groups
+from neural_cost.analyzer.fusion.groups import fusion_graph, fusion_groups
 from neural_cost.analyzer.kernel_rates import KernelTable
 from neural_cost.analyzer.prediction.kinds import pieces
 from neural_cost.analyzer.prediction.layout import Layout
@@ -40,9 +40,7 @@ def predict(report: Report, device: Device | None = None) -> Prediction:
         name = "this machine" if on is None else on.name
         raise DeviceError(f"{name}: its kernels were not timed, so there is nothing to predict from; run "
                           "`neural-cost hardware --calibrate --kernels` on the machine that the model runs on.")  # fmt: skip
-    graph = FusionGraph(
-        report.opened.nodes, frozenset(report.opened.returned), bool(report.model.dims), table.nchwc_block
-    )
+    graph = fusion_graph(report, table.nchwc_block)
     kernels = list(_kernels(graph, table))
     cold = _cold_seconds(report, table)
     complete = all(kernel.seconds is not None for kernel in kernels)

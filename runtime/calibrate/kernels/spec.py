@@ -35,7 +35,9 @@ class Operand(NamedTuple):
         if self.values is not None:
             return np.array(self.values, dtype).reshape(self.shape)
         rng = np.random.default_rng(seed)
-        if dtype.kind in "iub":
+        if dtype.kind == "b":  # as masks are: one stretch of each, so that no branch is hard to foresee
+            return np.arange(prod(self.shape)).reshape(self.shape) * 2 < prod(self.shape)
+        if dtype.kind in "iu":
             return rng.integers(0, 2, self.shape).astype(dtype)
         return (rng.random(self.shape, np.float32) + 0.5).astype(dtype)
 
