@@ -54,8 +54,10 @@ class FusionGraph:
         found: dict[int, int] = {}
         for place in reversed(range(len(self.nodes))):
             made = self.node(place).output(0)
-            reader = None if made is None else self._first_reader.get(made.name)
-            if made is not None and reader is not None and self._changes_nothing(place) and made.name not in self.returned:
+            reader = None if made is None or made.name in self.returned else self._first_reader.get(made.name)
+            if reader is None or self.nodes[reader].graph != self.nodes[place].graph:
+                continue
+            if self._changes_nothing(place):
                 found[place] = found.get(reader, reader)
         return found
 
@@ -64,7 +66,7 @@ class FusionGraph:
         found: dict[str, int] = {}
         for place, node in enumerate(self.nodes):
             for tensor in node.node.inputs:
-                if tensor is not None and node.graph == self.nodes[place].graph:
+                if tensor is not None:
                     found.setdefault(tensor.name, place)
         return found
 

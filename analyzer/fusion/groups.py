@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,12 +12,20 @@ from neural_cost.analyzer.fusion.patterns import PATTERNS, Pattern
 from neural_cost.analyzer.fusion.splits import split
 from neural_cost.analyzer.fusion.written_out import gelu_by_erf, gelu_by_tanh, layer_normalization
 from neural_cost.analyzer.node import Node, text_of
+from neural_cost.analyzer.walk import NodeCost
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.opened import Opened
     from neural_cost.analyzer.records import ModelInfo
 
-FIRST: tuple[Pattern, ...] = (layer_normalization, gelu_by_erf, gelu_by_tanh, split)
+# Patterns of many nodes come first, as others would take single ones of them.
+FIRST: Mapping[str, Sequence[Pattern]] = {
+    "ReduceMean": (layer_normalization,),
+    "Erf": (gelu_by_erf,),
+    "Tanh": (gelu_by_tanh,),
+    "Slice": (split,),
+    "Gather": (split,),
+}
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial")
 
 
@@ -45,8 +53,8 @@ def fusion_groups(graph: FusionGraph) -> list[Group]:
     twins = _twins(graph)
     taken: dict[int, Group] = {}
     for patterns in (FIRST, PATTERNS):
-        for pattern in patterns:
-            for place in graph.places():
+        for place in graph.places():
+            for pattern in patterns.get(graph.op(place), ()):
                 found = pattern(graph, place) if place not in taken and place not in twins else None
                 if found is not None and not any(each in taken or each in twins for each in found.places):
                     taken.update(dict.fromkeys(found.places, found))
@@ -60,39 +68,47 @@ def fusion_groups(graph: FusionGraph) -> list[Group]:
 
 def _join(taken: dict[int, Group], others: dict[int, int]) -> None:
     """Put nodes into the groups of others: those that make the same, those that change nothing."""
+    joined: dict[Group, list[int]] = {}
     for place, first in others.items():
-        old = taken.get(first)
-        if old is None:  # it reads what only constants or a branch that is not counted read
+        if first in taken:
+            joined.setdefault(taken[first], []).append(place)
+        else:  # it reads what only constants or a branch that is not counted read
             taken[place] = Group((place,), place, "")
-            continue
-        new = Group(tuple(sorted({*old.places, place})), old.anchor, old.kernel)
-        for each in new.places:
-            taken[each] = new
+    for old, places in joined.items():
+        new = Group(tuple(sorted({*old.places, *places})), old.anchor, old.kernel)
+        taken.update(dict.fromkeys(new.places, new))
 
 
 def _twins(graph: FusionGraph) -> dict[int, int]:
     """Nodes that do the same to the same tensors as one before them, which the runtime then computes once."""
-    made: dict[tuple[object, ...], int] = {}
+    made: dict[tuple[object, ...], list[int]] = {}
     same: dict[str, str] = {}
     found: dict[int, int] = {}
     for place, each in enumerate(graph.nodes):
         node = each.node
-        if each.kind == "control_flow" or node.op_type in RANDOM or each.repeats == 0:
-            continue
-        if place in graph.dropped:
-            continue
         if each.constant:
             same.update(_filled(node))
+        if each.constant or place in graph.dropped or each.repeats == 0 or _differs_each_time(each):
             continue
-        names = tuple("" if t is None else same.get(graph.source(t.name), graph.source(t.name)) for t in node.inputs)
-        text = tuple((name, text_of(value)) for name, value in sorted(node.attributes.items()))
-        key = (graph.nodes[place].graph, graph.op(place), names, text, len(node.outputs))
-        first = made.setdefault(key, place)
-        if first != place and not _is_returned(graph, place):
-            found[place] = first
-            pairs = zip(node.outputs, graph.node(first).outputs, strict=True)
-            same.update({one.name: other.name for one, other in pairs if one is not None and other is not None})
+        names = tuple("" if t is None else same.get(source := graph.source(t.name), source) for t in node.inputs)
+        alike = made.setdefault((each.graph, graph.op(place), names, len(node.outputs)), [])
+        first = next((other for other in alike if _text(graph, other) == _text(graph, place)), None)
+        if first is None or _is_returned(graph, place):
+            alike.append(place)
+            continue
+        found[place] = first
+        pairs = zip(node.outputs, graph.node(first).outputs, strict=True)
+        same.update({one.name: other.name for one, other in pairs if one is not None and other is not None})
     return found
+
+
+def _differs_each_time(each: NodeCost) -> bool:
+    return each.kind == "control_flow" or each.node.op_type in RANDOM
+
+
+def _text(graph: FusionGraph, place: int) -> list[tuple[str, str]]:
+    """The attributes, to tell whether two are alike."""
+    return [(name, text_of(value)) for name, value in sorted(graph.node(place).attributes.items())]
 
 
 def _filled(node: Node) -> dict[str, str]:
@@ -105,8 +121,3 @@ def _filled(node: Node) -> dict[str, str]:
 
 def _is_returned(graph: FusionGraph, place: int) -> bool:
     return any(t is not None and -1 in graph.readers.get(t.name, ()) for t in graph.node(place).outputs)
-
-
-def group_of(groups: Sequence[Group]) -> dict[int, Group]:
-    """The group of each place."""
-    return {place: group for group in groups for place in group.places}

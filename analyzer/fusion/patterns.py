@@ -5,7 +5,7 @@ Each function looks from one node and gives the group that it is the anchor of, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from neural_cost.analyzer.fusion.graph import FusionGraph, Group, is_scalar, same_shape
 from neural_cost.analyzer.node import Tensor
@@ -20,8 +20,6 @@ Pattern = Callable[[FusionGraph, int], Group | None]
 
 def convolution(graph: FusionGraph, place: int) -> Group | None:
     """A Conv with a Pad before it, per-channel constants and a BatchNormalization, a sum and an activation after it."""
-    if graph.op(place) not in ("Conv", "com.microsoft::FusedConv"):
-        return None
     members = [place, *_padding(graph, place)]
     last, steps = place, True
     while steps:
@@ -108,17 +106,13 @@ def _adds_same(graph: FusionGraph, place: int, *, before_a_run: bool = False) ->
     return len(inputs) == 2 and alike(*inputs) and not any(tensor.constant for tensor in inputs)
 
 
-def product(graph: FusionGraph, place: int) -> Group | None:
-    """A Gemm with its activation; a MatMul with its bias, and with transposes and scales around it."""
-    match graph.op(place):
-        case "Gemm":
-            return _group([place, *_after(graph, place, GEMM_ACTIVATIONS)], place, "FusedGemm")
-        case "MatMul":
-            return _matmul(graph, place)
-    return None
+def gemm(graph: FusionGraph, place: int) -> Group | None:
+    """A Gemm with its activation."""
+    return _group([place, *_after(graph, place, GEMM_ACTIVATIONS)], place, "FusedGemm")
 
 
-def _matmul(graph: FusionGraph, place: int) -> Group | None:
+def matmul(graph: FusionGraph, place: int) -> Group | None:
+    """A MatMul with its bias, or with transposes and scales around it."""
     weight = graph.node(place).input(1)
     if weight is not None and weight.constant:
         bias = graph.next(place)
@@ -170,8 +164,6 @@ def _is_bias(graph: FusionGraph, place: int) -> bool:
 
 def skip_normalization(graph: FusionGraph, place: int) -> Group | None:
     """A LayerNormalization of a sum of two tensors, and of a bias before it."""
-    if graph.op(place) not in ("LayerNormalization", "SimplifiedLayerNormalization"):
-        return None
     add = graph.before(place, 0)
     if add is None or graph.op(add) != "Add" or not _adds_same(graph, add, before_a_run=True):
         return None
@@ -182,8 +174,6 @@ def skip_normalization(graph: FusionGraph, place: int) -> Group | None:
 
 def gelu(graph: FusionGraph, place: int) -> Group | None:
     """A Gelu with the bias before it."""
-    if graph.op(place) not in ("Gelu", "com.microsoft::Gelu", "com.microsoft::FastGelu"):
-        return None
     bias = graph.before_alone(place, 0)
     if bias is None or not _is_bias(graph, bias):
         return None
@@ -193,8 +183,6 @@ def gelu(graph: FusionGraph, place: int) -> Group | None:
 
 def quick_gelu(graph: FusionGraph, place: int) -> Group | None:
     """A tensor times the sigmoid of it, or of it times a constant."""
-    if graph.op(place) != "Mul":
-        return None
     for index in (0, 1):
         sigmoid, other = graph.before_alone(place, index), graph.node(place).input(1 - index)
         if sigmoid is None or graph.op(sigmoid) != "Sigmoid" or other is None:
@@ -208,8 +196,6 @@ def quick_gelu(graph: FusionGraph, place: int) -> Group | None:
 
 def dynamic_quantized(graph: FusionGraph, place: int) -> Group | None:
     """A product of quantized activations and weights, which are made floats again."""
-    if graph.op(place) != "MatMulInteger":
-        return None
     cast = graph.next(place)
     scaled = None if cast is None or graph.op(cast) != "Cast" else graph.next(cast)
     if cast is None or scaled is None or graph.op(scaled) != "Mul":
@@ -242,6 +228,13 @@ def _group(members: Iterable[int], anchor: int, kernel: str) -> Group | None:
     return Group(places, anchor, kernel) if len(places) > 1 else None
 
 
-PATTERNS: tuple[Pattern, ...] = (
-    convolution, dynamic_quantized, skip_normalization, gelu, quick_gelu, product,
-)  # fmt: skip
+# By the operator that a group is found from.
+PATTERNS: Mapping[str, Sequence[Pattern]] = {
+    **dict.fromkeys(("Conv", "com.microsoft::FusedConv"), (convolution,)),
+    "MatMulInteger": (dynamic_quantized,),
+    **dict.fromkeys(("LayerNormalization", "SimplifiedLayerNormalization"), (skip_normalization,)),
+    **dict.fromkeys(("Gelu", "com.microsoft::Gelu", "com.microsoft::FastGelu"), (gelu,)),
+    "Mul": (quick_gelu,),
+    "Gemm": (gemm,),
+    "MatMul": (matmul,),
+}

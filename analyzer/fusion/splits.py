@@ -19,7 +19,7 @@ class Part(NamedTuple):
 def split(graph: FusionGraph, place: int) -> Group | None:
     """All nodes that read one tensor, where each takes a part of one axis and the parts are all of it."""
     x = graph.node(place).input(0)
-    if graph.op(place) not in ("Slice", "Gather") or x is None or x.constant or x.dims is None:
+    if x is None or x.constant or x.dims is None:
         return None
     members = sorted(reader for reader in graph.readers.get(graph.source(x.name), ()) if reader >= 0)
     if len(members) < 2 or members[0] != place or {graph.op(each) for each in members} != {graph.op(place)}:

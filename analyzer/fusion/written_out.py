@@ -10,8 +10,6 @@ SMALL = ("Add", "Sub", "Mul", "Div", "Pow", "Sqrt", "Reciprocal", "Cast", "Reduc
 
 def layer_normalization(graph: FusionGraph, place: int) -> Group | None:
     """From the first mean over the last axis to the scale and shift: x - mean, its square's mean, a root, a quotient."""
-    if graph.op(place) != "ReduceMean":
-        return None
     x = graph.node(place).input(0)
     after = graph.next(place)
     if x is None or after is None or graph.op(after) != "Sub":
@@ -35,8 +33,6 @@ def gelu_by_tanh(graph: FusionGraph, place: int) -> Group | None:
 
 def _around(graph: FusionGraph, place: int, function: str, kernel: str) -> Group | None:
     """Nodes on all ways from one tensor through the function, up to the product with that tensor."""
-    if graph.op(place) != function:
-        return None
     members = {place}
     root: str | None = None
     stack = [place]
