@@ -19,9 +19,7 @@ def node_bound(node: NodeCost, device: Device | None) -> float | None:
     return None if work is None or device is None else kernel_bound(work, device).seconds
 
 
-def model_bound(
-    nodes: Sequence[NodeCost], moved: int, device: Device, groups: Sequence[Work] | None = None
-) -> Bound:
+def model_bound(nodes: Sequence[NodeCost], moved: int, device: Device, groups: Sequence[Work] | None = None) -> Bound:
     """Bounds of what is known: a node without a cost, or that runs no one knows how often, only makes it slower."""
     works = [work for node in nodes if node.repeats and (work := node_work(node, node.repeats)) is not None]
     return bounds(works, moved, device, groups)

@@ -123,7 +123,9 @@ class Calibration(Record):
             raise ValueError(f"it is of version {data.get('version')}, and {VERSION} is wanted")
         fields = {name: value for name, value in data.items() if name != "version"}
         rates = tuple(Rate(**rate) for rate in data["rates"])
-        kernels = None if data.get("kernels") is None else KernelRates.from_dict(data["kernels"])  # older files have none
+        kernels = (
+            None if data.get("kernels") is None else KernelRates.from_dict(data["kernels"])
+        )  # older files have none
         return cls(**{**fields, "rates": rates, "notes": tuple(data["notes"]), "kernels": kernels})
 
     def _most(self, what: str, threads: int) -> float | None:

@@ -1,7 +1,7 @@
 """Kernel rates: how long kernels of each kind took by themselves on a machine, and what lies between the sizes.
 
-A kind is timed on a grid of sizes. Between them the time is taken as linear in each size (in the square of some), as work
-plus a fixed cost is; beyond the largest it grows in proportion, below the smallest it stays.
+A kind is timed on a grid of sizes. Between them the time is taken as linear in each size (in the square of some), as
+work plus a fixed cost is; beyond the largest it grows in proportion, below the smallest it stays.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 from neural_cost.analyzer.record import Record
@@ -18,8 +18,8 @@ FAR = 4.0  # times the largest size, or below the smallest, from where on a time
 SQUARES: Mapping[str, int] = {"LSTM": 2, "GRU": 2, "RNN": 2}  # place of the size that the work grows with the square of
 # Kinds whose sizes are runs of elements and how long each is: a long run is as good as several shorter ones.
 RUNS = frozenset({
-    "Transpose", "Gather", "Concat", "Slice", "Split", "Expand", "Pad", "Add broadcast", "Where broadcast", "Where scalar",
-    "BiasGelu",
+    "Transpose", "Gather", "Concat", "Slice", "Split", "Expand", "Pad", "Add broadcast", "Where broadcast",
+    "Where scalar", "BiasGelu",
 })  # fmt: skip
 
 
@@ -52,8 +52,8 @@ class KernelRates(Record):
         points: of all kinds.
         run_s: seconds of a run besides its kernels, by the number of threads.
         nchwc_block: channels that ONNX Runtime packs together in convolutions; 0 where it has no such layout.
-        cold: how much slower a byte of weights is that another kernel's weights have driven out of the caches: seconds a
-            byte more than where the same kernel runs again and again, by the number of threads.
+        cold: how much slower a byte of weights is that another kernel's weights have driven out of the caches:
+            seconds a byte more than where the same kernel runs again and again, by the number of threads.
         cache_bytes: of the last cache: what a run touches beyond that drives weights out of it.
         left_out: kinds that could not be timed, each with the reason.
         notes: what makes the figures doubtful.
@@ -178,7 +178,7 @@ def _curves(points: Iterable[KernelPoint]) -> dict[str, Curve]:
 
 def _weights(axis: Sequence[int], size: float, power: int) -> list[tuple[int, float]]:
     """The two sizes of an axis that one lies between, with the part of each."""
-    for low, high in zip(axis, axis[1:], strict=False):
+    for low, high in pairwise(axis):
         if low <= size < high:
             part = (size**power - low**power) / (high**power - low**power)
             return [(low, 1 - part), (high, part)] if part else [(low, 1.0)]

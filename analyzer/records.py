@@ -54,7 +54,8 @@ class Totals(Record):
         compulsory_bytes: weights, other constants that are data, inputs and outputs once; None where that is not
             known whole.
         activation_peak_bytes: the most that is alive at one node, weights apart; None where a size is not known.
-        fused_bytes: what all fusion groups read and write, as ONNX Runtime may form them; None where none were formed.
+        fused_bytes: what all fusion groups read and write, as ONNX Runtime may form them; None in
+            totals that come from formulas.
     """
 
     complete: bool
@@ -70,7 +71,7 @@ class Totals(Record):
     per_op_bytes: int
     compulsory_bytes: int | None
     activation_peak_bytes: int | None = None
-    fused_bytes: int | None = None
+    fused_bytes: int | None = field(default=None, compare=False)
 
     @property
     def traffic_bytes(self) -> dict[str, int | None]:

@@ -22,7 +22,8 @@ Half = Literal["looked at", "held out"]
 
 LOOKED_AT_LIGHT = ("squeezenet", "resnet50", "shufflenet", "inception_v1")
 LOOKED_AT_PRACTICE = (
-    "ch_PP-OCRv4_det_infer", "nakdimon", "silero_vad_16k_sequence", "lac_encoder", "open-nsfw", "derive_form_model.int8",
+    "ch_PP-OCRv4_det_infer", "nakdimon", "silero_vad_16k_sequence", "lac_encoder", "open-nsfw",
+    "derive_form_model.int8",
 )  # fmt: skip
 BATCH = 16
 SIZES = {"batch": 8, "steps": 32}
@@ -135,8 +136,9 @@ def _encoder(encoder: Encoder, target: Path) -> Path:
     if target.exists():
         return target
     import torch
-    from tests.transformer_models import quiet
     from transformers import BertConfig, BertModel
+
+    from tests.transformer_models import quiet
 
     config = BertConfig(
         vocab_size=1000, hidden_size=encoder.width, num_hidden_layers=encoder.layers,

@@ -50,7 +50,7 @@ class FusionGraph:
 
     @cached_property
     def dropped(self) -> dict[int, int]:
-        """Nodes that change nothing and that the runtime leaves out, with the first node that reads what they hand on."""
+        """Nodes that change nothing, which the runtime leaves out, with the first node that reads what they hand on."""
         found: dict[int, int] = {}
         for place in reversed(range(len(self.nodes))):
             made = self.node(place).output(0)

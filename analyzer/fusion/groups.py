@@ -49,7 +49,7 @@ def fusion_graph(report: Analyzed, block: int | None = None) -> FusionGraph:
 
 
 def fusion_groups(graph: FusionGraph) -> list[Group]:
-    """Groups in the order of their last nodes. Nodes that are constant, or in a branch that is not counted, are in none."""
+    """Groups in the order of their last nodes; nodes that are constant or that never run are in none."""
     twins = _twins(graph)
     taken: dict[int, Group] = {}
     for patterns in (FIRST, PATTERNS):

@@ -1,7 +1,7 @@
 """What a runtime knows of shapes before a run: what onnx's own inference finds, names for the dimensions that are open.
 
-Some fusions ask whether two tensors have one shape. The report knows the sizes of this run; the runtime, which rewrites the
-graph before any run, only knows what this inference tells it.
+Some fusions ask whether two tensors have one shape. The report knows the sizes of this run; the runtime, which
+rewrites the graph before any run, only knows what this inference tells it.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def _is_per_channel(constant: Tensor, made: Tensor, multiplies: bool) -> bool:
 
 
 def _adds_to(graph: FusionGraph, place: int, last: int) -> bool:
-    """Whether a node adds another tensor of the same shape to what one makes; of two that could take it, the first does."""
+    """Whether a node adds a tensor of the same shape to what one makes; of two that could take it, the first does."""
     if graph.op(place) not in ("Add", "Sum") or not _adds_same(graph, place):
         return False
     first = graph.before_alone(place, 0)
@@ -167,7 +167,9 @@ def skip_normalization(graph: FusionGraph, place: int) -> Group | None:
     add = graph.before(place, 0)
     if add is None or graph.op(add) != "Add" or not _adds_same(graph, add, before_a_run=True):
         return None
-    bias = next((b for index in (0, 1) if (b := graph.before_alone(add, index)) is not None and _is_bias(graph, b)), None)
+    bias = next(
+        (b for index in (0, 1) if (b := graph.before_alone(add, index)) is not None and _is_bias(graph, b)), None
+    )
     name = f"Skip{graph.op(place)}"
     return _group([place, add, *([] if bias is None else [bias])], place, name)
 

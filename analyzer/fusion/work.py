@@ -14,14 +14,14 @@ from neural_cost.analyzer.roofline import Work
 
 
 def fused_works(nodes: Sequence[NodeRecord], returned: Iterable[str]) -> list[Work]:
-    """The work of all groups of known cost, taken to fuse whatever the runtime may: sizes and layout are no obstacle."""
+    """The work of all groups of known cost, as if sizes and layout kept nothing from being fused."""
     graph = FusionGraph([node.source for node in nodes], frozenset(returned))
     found = (_work(graph, nodes, group) for group in fusion_groups(graph))
     return [work for work in found if work is not None]
 
 
 def fused_bytes(works: Iterable[Work], compulsory: int | None, per_op: int) -> int:
-    """Bytes that all groups move; never less than what nothing can save, nor more than what the nodes move one by one."""
+    """Bytes that all groups move: no less than what nothing can save, no more than what the nodes move one by one."""
     return min(per_op, max(compulsory or 0, sum(work.bytes_moved * work.repeats for work in works)))
 
 

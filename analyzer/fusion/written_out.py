@@ -9,7 +9,7 @@ SMALL = ("Add", "Sub", "Mul", "Div", "Pow", "Sqrt", "Reciprocal", "Cast", "Reduc
 
 
 def layer_normalization(graph: FusionGraph, place: int) -> Group | None:
-    """From the first mean over the last axis to the scale and shift: x - mean, its square's mean, a root, a quotient."""
+    """From the first mean to the scale and shift: x - mean, the mean of its square, a root, a quotient."""
     x = graph.node(place).input(0)
     after = graph.next(place)
     if x is None or after is None or graph.op(after) != "Sub":
@@ -41,9 +41,15 @@ def _around(graph: FusionGraph, place: int, function: str, kernel: str) -> Group
         for name in sources:
             writer = graph.writers.get(name)
             cubic = function == "Tanh" and writer is not None and graph.op(writer) in ("Mul", "Add", "Pow")
-            inner = writer is not None and graph.runs(writer) and writer not in members and (
-                cubic or graph.op(writer) in ("Div", "Mul")
-            ) and len(members) < MOST and len(graph.activations(writer)) >= 1 and _has_constant_or_pair(graph, writer)
+            inner = (
+                writer is not None
+                and graph.runs(writer)
+                and writer not in members
+                and (cubic or graph.op(writer) in ("Div", "Mul"))
+                and len(members) < MOST
+                and len(graph.activations(writer)) >= 1
+                and _has_constant_or_pair(graph, writer)
+            )
             if inner and writer is not None:
                 members.add(writer)
                 stack.append(writer)
@@ -101,7 +107,12 @@ def _closed(graph: FusionGraph, start: int, given: set[str], first: int) -> set[
     while stack and len(members) < MOST:
         for tensor in graph.node(stack.pop()).outputs:
             for reader in sorted(graph.readers.get(tensor.name, ()) if tensor is not None else ()):
-                if reader >= 0 and reader not in members and graph.op(reader) in SMALL and _is_ready(graph, reader, names):
+                if (
+                    reader >= 0
+                    and reader not in members
+                    and graph.op(reader) in SMALL
+                    and _is_ready(graph, reader, names)
+                ):
                     members.add(reader)
                     names |= _made(graph, {reader})
                     stack.append(reader)

@@ -12,7 +12,9 @@ def loop(job: Job) -> Iterator[Piece]:
     """A Loop or Scan: what each iteration costs besides its kernels."""
     owner = job.graph.nodes[job.group.anchor]
     body = f"{owner.graph}/{owner.node.name}/"
-    runs = [node.repeats for node in job.graph.nodes if node.graph.startswith(body) and "/" not in node.graph[len(body) :]]
+    runs = [
+        node.repeats for node in job.graph.nodes if node.graph.startswith(body) and "/" not in node.graph[len(body) :]
+    ]
     if None in runs or not owner.repeats:
         raise Unknown("it is not known how often its body runs")
     yield Piece("Loop", (max((int(count or 0) for count in runs), default=0) / int(owner.repeats),))

@@ -1,11 +1,11 @@
 """Pieces of convolutions.
 
-Kinds "conv 1x1", "conv 3x3", "conv 5x5": places of the output over all examples, input channels, output channels, packed.
-"first conv 3x3", "first conv 7x7": the same, of few channels in the file's own layout. "depthwise ...": places, channels.
-"plain conv ...": in the file's own layout, groups of all examples, places of each, channels of a group in and out; a window
-of another size counts as more or fewer channels, as it is laid out in rows that are then multiplied. "plain depthwise":
-places, channels.
-"ConvTranspose": places of the input, channels in and out, windows of 2 x 2.
+Kinds "conv 1x1", "conv 3x3", "conv 5x5": places of the output over all examples, input channels, output channels,
+packed. "first conv 3x3", "first conv 7x7": the same, of few channels in the file's own layout. "depthwise ...":
+places, channels. "plain conv ...": in the file's own layout, groups of all examples, places of each, channels of a
+group in and out; a window of another size counts as more or fewer channels, as it is laid out in rows that are then
+multiplied. "plain depthwise": places, channels. "ConvTranspose": places of the input, channels in and out, windows of
+2 x 2.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Pieces of elementwise operators, normalizations, reductions and poolings.
 
-Kinds of elementwise operators: elements. "... broadcast", "BiasGelu": rows, and how many elements each has, of which one
-operand has but one row. Softmax, normalizations: rows that are normalized, and their length. "ReduceMean": rows, and how
-many elements each is reduced from; "ReduceMean first": elements that each is reduced from, and how many there are. Pools:
-elements of the output, elements of a window. "GlobalAveragePool": channels over all examples, elements of each.
+Kinds of elementwise operators: elements. "... broadcast", "BiasGelu": rows, and how many elements each has, of which
+one operand has but one row. Softmax, normalizations: rows that are normalized, and their length. "ReduceMean": rows,
+and how many elements each is reduced from; "ReduceMean first": elements that each is reduced from, and how many there
+are.
+Pools: elements of the output, elements of a window. "GlobalAveragePool": channels over all examples, elements of
+each.
 """
 
 from __future__ import annotations
@@ -13,13 +15,11 @@ from math import prod
 
 from neural_cost.analyzer.prediction.piece import Job, Piece, count, ints, tail
 
-FLOATS = ("float32", "float64")
-SCALARS = ("Add", "Pow")  # those that were timed with one number as the second operand
 LIKE = {
     "Sub": "Add", "Sum": "Add", "Max": "Min", "Mean": "Add", "PRelu": "Mul", "Greater": "Less", "GreaterOrEqual": "Less",
     "LessOrEqual": "Less", "Or": "And", "Xor": "And", "Ceil": "Floor", "Cos": "Sin", "Tan": "Sin", "Selu": "Elu",
-    "Celu": "Elu", "Softsign": "Sigmoid", "ThresholdedRelu": "Relu", "Mish": "Softplus", "IsInf": "IsNaN", "Mod": "Div",
-    "Swish": "QuickGelu", "BitwiseAnd": "And", "BitwiseOr": "And", "BitwiseNot": "Not",
+    "Celu": "Elu", "Softsign": "Sigmoid", "ThresholdedRelu": "Relu", "Mish": "Softplus", "IsInf": "IsNaN",
+    "Mod": "Div", "Swish": "QuickGelu", "BitwiseAnd": "And", "BitwiseOr": "And", "BitwiseNot": "Not",
 }  # fmt: skip
 
 
@@ -102,8 +102,10 @@ def reduction(job: Job) -> Iterator[Piece]:
     kind = "ArgMax" if job.node.op_type.startswith("Arg") else "ReduceMean"
     last = not dims or _reduces_last(job, len(dims))
     guess = job.node.op_type not in ("ReduceMean", "ReduceSum", "ReduceMax", "ArgMax")
-    yield Piece(kind, (made, reduced), guess=guess) if last else Piece(f"{kind} first" if kind == "ReduceMean" else kind, (
-        (reduced, made) if kind == "ReduceMean" else (made, reduced)), guess=guess)  # fmt: skip
+    if last or kind == "ArgMax":
+        yield Piece(kind, (made, reduced), guess=guess)
+    else:
+        yield Piece("ReduceMean first", (reduced, made), guess=guess)
 
 
 def _reduces_last(job: Job, rank: int) -> bool:
@@ -123,7 +125,9 @@ def batch_normalization(job: Job) -> Iterator[Piece]:
 def instance_normalization(job: Job) -> Iterator[Piece]:
     """An InstanceNormalization, or one of groups of channels."""
     dims = ints(job.node.x)
-    rows = prod(dims[:2]) if job.node.op_type == "InstanceNormalization" else dims[0] * int(job.node.attr("num_groups", 1))
+    rows = (
+        prod(dims[:2]) if job.node.op_type == "InstanceNormalization" else dims[0] * int(job.node.attr("num_groups", 1))
+    )
     yield Piece("InstanceNormalization", (rows, prod(dims) / max(1, rows)))
 
 
@@ -136,7 +140,9 @@ def pool(job: Job) -> Iterator[Piece]:
     """A MaxPool, AveragePool or LpPool."""
     window = prod(int(size) for size in job.node.required_attr("kernel_shape"))
     kind = "AveragePool" if job.node.op_type == "AveragePool" else "MaxPool"
-    yield Piece(f"packed {kind}" if job.packed else kind, (count(job.node.y), window), guess=job.node.op_type == "LpPool")
+    yield Piece(
+        f"packed {kind}" if job.packed else kind, (count(job.node.y), window), guess=job.node.op_type == "LpPool"
+    )
 
 
 def global_pool(job: Job) -> Iterator[Piece]:

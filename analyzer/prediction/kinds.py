@@ -10,12 +10,21 @@ from neural_cost.analyzer.prediction.piece import Job, Piece, count
 
 Pieces = Callable[[Job], Iterator[Piece]]
 VIEWS = (
-    "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Shape", "Size", "Dropout", "Constant", "OptionalGetElement",
-    "SequenceConstruct", "SequenceAt", "Optional", "OptionalHasElement", "SequenceEmpty", "SequenceLength",
+    "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Shape", "Size", "Dropout", "Constant",
+    "OptionalGetElement", "SequenceConstruct", "SequenceAt", "Optional", "OptionalHasElement", "SequenceEmpty",
+    "SequenceLength",
 )  # fmt: skip
 UNARY = (
     "Relu", "LeakyRelu", "Sigmoid", "Tanh", "Erf", "Exp", "Log", "Sqrt", "Reciprocal", "Neg", "Abs", "HardSigmoid",
     "HardSwish", "Softplus", "Floor", "Sin", "Elu", "Round", "Sign", "IsNaN", "Clip", "Cast", "Not",
+)  # fmt: skip
+NORMALIZATIONS = (
+    "LayerNormalization", "SimplifiedLayerNormalization", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization",
+    "RMSNormalization",
+)  # fmt: skip
+REDUCTIONS = (
+    "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum",
+    "ReduceLogSumExp", "ReduceSumSquare", "ArgMax", "ArgMin",
 )  # fmt: skip
 BINARY = ("Add", "Mul", "Div", "Pow", "Min", "Equal", "Less", "And", "Where")
 KINDS: Mapping[str, Pieces] = {
@@ -36,20 +45,8 @@ KINDS: Mapping[str, Pieces] = {
     ),
     **dict.fromkeys(("LSTM", "GRU", "RNN", "DynamicQuantizeLSTM"), products.recurrent),
     **dict.fromkeys(("Softmax", "LogSoftmax"), elementwise.softmax),
-    **dict.fromkeys(
-        (
-            "LayerNormalization", "SimplifiedLayerNormalization", "SkipLayerNormalization",
-            "SkipSimplifiedLayerNormalization", "RMSNormalization",
-        ),
-        elementwise.normalization,
-    ),  # fmt: skip
-    **dict.fromkeys(
-        (
-            "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum",
-            "ReduceLogSumExp", "ReduceSumSquare", "ArgMax", "ArgMin",
-        ),
-        elementwise.reduction,
-    ),  # fmt: skip
+    **dict.fromkeys(NORMALIZATIONS, elementwise.normalization),
+    **dict.fromkeys(REDUCTIONS, elementwise.reduction),
     "BatchNormalization": elementwise.batch_normalization,
     **dict.fromkeys(("InstanceNormalization", "GroupNormalization"), elementwise.instance_normalization),
     "LRN": elementwise.local_response,
@@ -68,8 +65,16 @@ KINDS: Mapping[str, Pieces] = {
     "If": control.branch,
     **dict.fromkeys(("ConstantOfShape", "Range", "EyeLike", "Trilu", "CumSum"), moving.filled),
 }
-ALIASES = {"RMSNormalization": "SimplifiedLayerNormalization", "SkipSimplifiedLayerNormalization": "SkipLayerNormalization",
-           "LogSoftmax": "Softmax"}  # fmt: skip
+ALIASES = {
+    "RMSNormalization": "SimplifiedLayerNormalization",
+    "SkipSimplifiedLayerNormalization": "SkipLayerNormalization",
+    "LogSoftmax": "Softmax",
+}
+# Groups whose kernel says more than the node that they are found from.
+PREFERRED = (
+    "BiasGelu", "Gelu", "FastGelu", "QuickGelu", "LayerNormalization", "SkipLayerNormalization", "Split",
+    "SkipSimplifiedLayerNormalization",
+)  # fmt: skip
 BYTES_ADDED = 12  # of an element that an Add of float32 makes
 
 
@@ -83,12 +88,6 @@ def pieces(job: Job) -> list[Piece] | None:
     except Unknown:
         return None
     return unknown(job)
-
-
-PREFERRED = (
-    "BiasGelu", "Gelu", "FastGelu", "QuickGelu", "LayerNormalization", "SkipLayerNormalization", "Split",
-    "SkipSimplifiedLayerNormalization",
-)  # fmt: skip
 
 
 def unknown(job: Job) -> list[Piece] | None:

@@ -60,6 +60,11 @@ class Layout:
             found._end()
         return found
 
+    @property
+    def _block(self) -> int:
+        """Channels that are packed together; only asked where there are some."""
+        return self.graph.block or 1
+
     def _visit(self, place: int, group: Group) -> None:
         inputs = list(self._inputs(group))
         packed = self._is_packed(group, inputs)
@@ -102,14 +107,14 @@ class Layout:
         if x is None or x.dims is None or len(x.dims) != RANK_2D or self.graph.nodes[group.anchor].graph != "main":
             return False
         channels = x.dims[1]
-        whole = isinstance(channels, int) and channels % self.graph.block == 0
+        whole = isinstance(channels, int) and channels % self._block == 0
         if op in POOLS:
             return whole and node.output(1) is None
         there = [self.graph.source(tensor.name) in self._there[True] for tensor in inputs]
         if op in SUMS:
             return bool(there) and all(there) and len({tensor.dims for tensor in inputs}) == 1
         if op == "Concat":
-            aligned = all(t.dims is not None and int(t.dims[1] or 0) % self.graph.block == 0 for t in inputs)
+            aligned = all(t.dims is not None and int(t.dims[1] or 0) % self._block == 0 for t in inputs)
             return int(node.attr("axis", 0)) == 1 and all(there) and aligned
         return op in (*ACTIVATIONS, "BatchNormalization") and bool(there) and there[0]
 
@@ -118,7 +123,7 @@ class Layout:
         weight = self.graph.node(group.anchor).input(1)
         if self.graph.op(group.anchor) != "Conv" or weight is None or weight.dims is None:
             return False
-        return self.graph.node(group.anchor).attr("group", 1) == 1 and int(weight.dims[1] or 0) < self.graph.block
+        return self.graph.node(group.anchor).attr("group", 1) == 1 and int(weight.dims[1] or 0) < self._block
 
     def _inputs(self, group: Group) -> Iterator[Tensor]:
         """What comes from outside of the group and is no constant."""

@@ -1,7 +1,7 @@
 """Pieces of operators that move elements.
 
-Kinds "Transpose", "Gather", "Concat", "Slice", "Split", "Expand", "Pad": runs of elements that stay together, and how long
-each is. "Transpose 2d": rows and columns that change places. "Resize ...": elements that it makes.
+Kinds "Transpose", "Gather", "Concat", "Slice", "Split", "Expand", "Pad": runs of elements that stay together, and how
+long each is. "Transpose 2d": rows and columns that change places. "Resize ...": elements that it makes.
 """
 
 from __future__ import annotations
@@ -57,9 +57,8 @@ def split(job: Job) -> Iterator[Piece]:
     """Runs of its outputs, which take turns."""
     dims = ints(job.node.x)
     if job.node.op_type in ("Slice", "Gather"):  # those of a group that is one Split
-        runs, elements = len(job.group.places), count(job.node.x)
-        length = _together(job.node.x, job.node.y)
-        yield Piece("Split", (elements / max(1, length), length), guess=runs < 2)
+        together = max(1, _together(job.node.x, job.node.y))
+        yield Piece("Split", (count(job.node.x) / together, together))
         return
     axis = int(job.node.attr("axis", 0)) % max(1, len(dims))
     outputs = [tensor for tensor in job.node.outputs if tensor is not None]

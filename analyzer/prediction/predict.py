@@ -18,8 +18,8 @@ from neural_cost.analyzer.prediction.piece import Job, Piece
 from neural_cost.analyzer.prediction.record import PredictedKernel, Prediction
 from neural_cost.analyzer.report import Report
 
-# Expected error of a kernel's time by how it was found, as a part of it: "timed" from the models that were looked at while
-# this was built (VALIDATION.md), the others by judgement.
+# Expected error of a kernel's time by how it was found, as a part of it: "timed" from the models that were looked at
+# while this was built (VALIDATION.md), the others by judgement.
 ERRORS = {"timed": 0.15, "far": 0.5, "guess": 1.0}
 HALVES = ("float16", "bfloat16")
 
@@ -38,8 +38,10 @@ def predict(report: Report, device: Device | None = None) -> Prediction:
     table = None if on is None else on.kernels
     if on is None or table is None:
         name = "this machine" if on is None else on.name
-        raise DeviceError(f"{name}: its kernels were not timed, so there is nothing to predict from; run "
-                          "`neural-cost hardware --calibrate --kernels` on the machine that the model runs on.")  # fmt: skip
+        raise DeviceError(
+            f"{name}: its kernels were not timed, so there is nothing to predict from; run `neural-cost hardware "
+            "--calibrate --kernels` on the machine that the model is to run on, and leave --device out."
+        )
     graph = fusion_graph(report, table.nchwc_block)
     kernels = list(_kernels(graph, table))
     cold = _cold_seconds(report, table)
@@ -110,7 +112,11 @@ def _cold_seconds(report: Report, table: KernelTable) -> float:
 
 def _error(kernels: Iterable[PredictedKernel], seconds: float) -> float:
     """The expected error of all, each kernel's by its part of the time."""
-    return sum(ERRORS[kernel.how] * (kernel.seconds or 0.0) for kernel in kernels) / seconds if seconds else ERRORS["timed"]
+    return (
+        sum(ERRORS[kernel.how] * (kernel.seconds or 0.0) for kernel in kernels) / seconds
+        if seconds
+        else ERRORS["timed"]
+    )
 
 
 def _notes(kernels: Sequence[PredictedKernel], report: Report) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Pieces of products of matrices and of recurrent operators.
 
-Kinds "MatMul weight", "MatMulInteger", "DynamicQuantizeMatMul": rows, inner size, columns; the second matrix is constant.
-"MatMul": products, rows, inner size, columns; neither is constant. "LSTM", "GRU", "RNN": steps, batch, hidden size.
+Kinds "MatMul weight", "MatMulInteger", "DynamicQuantizeMatMul": rows, inner size, columns; the second matrix is
+constant. "MatMul": products, rows, inner size, columns; neither is constant. "LSTM", "GRU", "RNN": steps, batch,
+hidden size.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def gemm(job: Job) -> Iterator[Piece]:
     a, b = ints(job.node.x), ints(job.node.input(1))
     rows, inner = (a[1], a[0]) if job.node.attr("transA", 0) else (a[0], a[1])
     columns = b[0] if job.node.attr("transB", 0) else b[1]
-    yield Piece("MatMul weight", (rows, inner, columns)) if job.weight(1) else Piece("MatMul", (1, rows, inner, columns))
+    yield (
+        Piece("MatMul weight", (rows, inner, columns)) if job.weight(1) else Piece("MatMul", (1, rows, inner, columns))
+    )
 
 
 def integers(job: Job) -> Iterator[Piece]:

@@ -124,7 +124,7 @@ def _copies(specs: Iterable[Spec]) -> dict[tuple[str, tuple[int, ...]], int]:
     return {(spec.kind, spec.sizes): spec.copies for spec in specs}
 
 
-def _time(  # noqa: PLR0917
+def _time(
     spec: Spec,
     threads: int,
     budget_s: float,

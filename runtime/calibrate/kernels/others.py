@@ -40,10 +40,9 @@ def elementwise() -> Iterator[Spec]:
         yield Spec("Where", (count,), "Where", [flags, Operand((count,)), Operand((count,))])
         yield Spec("BatchNormalization", (count,), "BatchNormalization", _batch_norm(count))
     for runs, length in product(RUNS, LENGTHS):
-        wide, row = Operand((runs, length)), Operand((length,))
+        mask, wide, row = (Operand((runs, length), TensorProto.BOOL), Operand((runs, length)), Operand((length,)))
         yield Spec("Add broadcast", (runs, length), "Add", [wide, row])
-        flags = Operand((runs, length), TensorProto.BOOL)
-        yield Spec("Where scalar", (runs, length), "Where", [flags, Operand((), constant=True), wide])
+        yield Spec("Where scalar", (runs, length), "Where", [mask, Operand((), constant=True), wide])
         yield Spec("Where broadcast", (runs, length), "Where", [Operand((length,), TensorProto.BOOL), wide, row])
         yield Spec("BiasGelu", (runs, length), "BiasGelu", [wide, row], domain=MICROSOFT)
 
@@ -96,9 +95,9 @@ def moving() -> Iterator[Spec]:
             kind, elements = f"Resize {mode}", 4 * side**2 * channels
             image = Operand((1, channels, side, side))
             yield Spec(kind, (elements,), "Resize", [image, None, scales], {"mode": mode})
-    for op_type, operand in (("Shape", Operand((4, 4))), ("Reshape", Operand((4, 4)))):
-        shape = [Operand((1,), TensorProto.INT64, constant=True, values=(16,))] if op_type == "Reshape" else []
-        yield Spec(op_type, (1,), op_type, [operand, *shape])
+    small, flat = Operand((4, 4)), Operand((1,), TensorProto.INT64, constant=True, values=(16,))
+    yield Spec("Shape", (1,), "Shape", [small])
+    yield Spec("Reshape", (1,), "Reshape", [small, flat])
     whole = Operand((1,), TensorProto.INT64)
     yield Spec("whole numbers", (1,), "Add", [whole, whole])
 

@@ -62,12 +62,12 @@ def _depthwise(kind: str, side: int, taps: int, channels: int, *, stride: int = 
 
 
 def plain_convolutions() -> Iterator[Spec]:
-    """Convolutions in the file's own layout: one-dimensional ones, and those whose channels do not fit the packed one."""
+    """Convolutions in the file's own layout: one-dimensional ones, and those whose channels cannot be packed."""
     for groups, side, cin, cout in product((1, 8), (2, 6, 24), (4, 24, 120), (4, 24, 120)):
         for kind, taps in (("plain conv 1x1", 1), ("plain conv 3x3", 3)):
-            yield _plain(kind, groups, side, taps, cin, cout)
+            yield _plain(kind, groups, side, taps, (cin, cout))
     for side, channels in product((7, 28), (10, 110)):
-        spec = _plain("plain depthwise", channels, side, 3, 1, 1)
+        spec = _plain("plain depthwise", channels, side, 3, (1, 1))
         yield Spec(spec.kind, (side**2, channels), "Conv", spec.operands, spec.attributes, work=spec.work)
     for side, cin, cout in product((14, 56), (8, 64), (8, 64)):
         operands = [Operand((1, cin, side, side)), Operand((cin, cout, 2, 2), constant=True)]
@@ -76,7 +76,8 @@ def plain_convolutions() -> Iterator[Spec]:
         yield Spec("ConvTranspose", (side**2, cin, cout), "ConvTranspose", operands, attributes, work=work)
 
 
-def _plain(kind: str, groups: int, side: int, taps: int, cin: int, cout: int) -> Spec:
+def _plain(kind: str, groups: int, side: int, taps: int, channels: tuple[int, int]) -> Spec:
+    cin, cout = channels
     operands = [Operand((1, groups * cin, side, side)), _filter(groups * cout, cin, taps)]
     attributes = _window(taps, 1) | {"pads": [taps // 2] * 4, "group": groups}
     work = groups * side**2 * taps**2 * cin * cout

@@ -1,7 +1,7 @@
 """Spec: one kernel to be timed, and the model of copies of it that nothing reads.
 
-The copies read the same inputs and have weights of their own; their results go nowhere, so that no memory is asked of the
-system for outputs. ONNX Runtime runs them all the same.
+The copies read the same inputs and have weights of their own; their results go nowhere, so that no memory is asked of
+the system for outputs. ONNX Runtime runs them all the same.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,6 +35,12 @@ def hardware(  # noqa: PLR0917 - typer turns each into an option
         bool,
         typer.Option("--calibrate", help="Measure this machine, in about 25 s; bounds then use it."),
     ] = False,
+    kernels: Annotated[
+        bool,
+        typer.Option(
+            "--kernels", help="With --calibrate: time single kernels too, 40 s more; analyze --predict needs it."
+        ),
+    ] = False,
     form: FormatOption = Format.TABLE,
     output: OutputOption = None,
     quiet: QuietOption = False,
@@ -43,6 +50,8 @@ def hardware(  # noqa: PLR0917 - typer turns each into an option
     """Show this machine, by its datasheet and as it was measured; or all devices of the table."""
     if all_ and calibrate:
         raise typer.BadParameter("--list and --calibrate exclude each other.")
+    if kernels and not calibrate:
+        raise typer.BadParameter("--kernels needs --calibrate.")
     check_view(View(quiet=quiet, verbose=verbose), form, sorted_=False)
     check(output)
     if all_:
@@ -53,16 +62,20 @@ def hardware(  # noqa: PLR0917 - typer turns each into an option
     from neural_cost.runtime.detect import detect
 
     found = detect()
-    measured = _measured(quiet=quiet) if calibrate else _stored()
+    measured = _measured(kernels=kernels, quiet=quiet) if calibrate else _stored()
     write(_machine(found, measured, form, quiet=quiet, colour=colour_wanted(output)), output)
 
 
-def _measured(*, quiet: bool) -> Calibration:
+def _measured(*, kernels: bool, quiet: bool) -> Calibration:
     from neural_cost.runtime.calibrate.calibrate import calibrate
+    from neural_cost.runtime.calibrate.kernels.measure import kernel_rates
     from neural_cost.runtime.calibrate.store import store
 
     with Progress(quiet=quiet) as progress:
         found = calibrate(progress=progress)
+        before = _stored()
+        known = None if before is None else before.kernels
+        found = replace(found, kernels=kernel_rates(progress=progress) if kernels else known)
     try:
         store(found)
     except OSError as error:
