@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from neural_cost.analyzer.fusion.graph import FusionGraph, Group
 from neural_cost.analyzer.fusion.open_shapes import open_shapes
 from neural_cost.analyzer.fusion.patterns import PATTERNS, Pattern
-from neural_cost.analyzer.fusion.splits import split
+from neural_cost.analyzer.fusion.splits import split, transposed_row
 from neural_cost.analyzer.fusion.written_out import gelu_by_erf, gelu_by_tanh, layer_normalization
 from neural_cost.analyzer.node import Node, text_of
 from neural_cost.analyzer.walk import NodeCost
@@ -24,7 +24,7 @@ FIRST: Mapping[str, Sequence[Pattern]] = {
     "Erf": (gelu_by_erf,),
     "Tanh": (gelu_by_tanh,),
     "Slice": (split,),
-    "Gather": (split,),
+    "Gather": (split, transposed_row),
 }
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial")
 

@@ -1,4 +1,4 @@
-"""Slices, or Gathers of one row each, that take all of a tensor apart: one Split."""
+"""Slices, or Gathers of one row each, that take all of a tensor apart: one Split; and a Gather of a transposed row."""
 
 from __future__ import annotations
 
@@ -31,6 +31,14 @@ def split(graph: FusionGraph, place: int) -> Group | None:
     ends = [0, *(part.end for part in parts)]
     whole = all(part.start == end for part, end in zip(parts, ends, strict=False))
     return Group(tuple(members), place, "Split") if whole and ends[-1] == x.dims[parts[0].axis] else None
+
+
+def transposed_row(graph: FusionGraph, place: int) -> Group | None:
+    """A Gather of one row of what a Transpose makes for it alone: the row is taken first."""
+    before, index = graph.before_alone(place, 0), graph.node(place).input(1)
+    if before is None or graph.op(before) != "Transpose" or index is None or index.dims != ():
+        return None
+    return Group((before, place), place, "Gather")
 
 
 def _part(graph: FusionGraph, place: int) -> Part | None:

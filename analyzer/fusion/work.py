@@ -29,10 +29,10 @@ def _work(graph: FusionGraph, nodes: Sequence[NodeRecord], group: Group) -> Work
     repeats = graph.nodes[group.anchor].repeats
     if not repeats:
         return None
-    if len(group.places) == 1:
-        return node_work(graph.nodes[group.anchor], int(repeats))
     members = set(group.places)
-    made = (t.name for place in members for t in nodes[place].outputs)
+    made = [t.name for place in members for t in nodes[place].outputs]
     needed = [name for name in made if not graph.readers.get(name, set()) <= members]
+    if len(members) == 1 and len(needed) == len(made):
+        return node_work(graph.nodes[group.anchor], int(repeats))
     work = kernel_work([nodes[place] for place in group.places], needed)
     return None if work is None else replace(work, repeats=int(repeats))
