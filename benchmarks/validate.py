@@ -1,6 +1,6 @@
 """Bounds, gap and prediction against runs, on many models: `python -m benchmarks.validate --output VALIDATION.md`.
 
-The machine is calibrated, kernels too; every model is run, in rounds, so that no model meets the machine in one mood alone;
+The machine is calibrated, kernels too; every model is run, in rounds, so that none meets the machine in one mood alone;
 the machine is calibrated again. A model's time is the lowest of the medians of its rounds: the others were disturbed by
 what else ran. The prediction knows the first calibration and the file, and nothing of any run.
 
@@ -103,9 +103,7 @@ def _run(folder: Path, subject: Subject, threads: int, number: int, device: Devi
         return
     _tell(f"round {number + 1}, {threads} threads: {subject.name}")
     try:
-        found = neural_cost.profile(
-            subject.make(), subject.dims, device=device, threads=threads, budget_s=BUDGET_S
-        )
+        found = neural_cost.profile(subject.make(), subject.dims, device=device, threads=threads, budget_s=BUDGET_S)
     except NeuralCostError as error:
         _tell(f"{subject.name} does not run: {error}")
         return
@@ -116,15 +114,13 @@ def _run(folder: Path, subject: Subject, threads: int, number: int, device: Devi
         median=took.median_s,
         floor=None if bound is None else bound.floor_s,
         fused=None if bound is None else bound.fused_s,
-        violated=-violated / took.median_s,
+        violated=abs(violated) / took.median_s,
         explained=None if gap is None else gap.explained_share,
     )
     file.write_text(json.dumps(asdict(run)), encoding="utf-8")
 
 
-def _rows(
-    folder: Path, ready: Sequence[Subject], threads: int, rounds: int, calibration: Calibration
-) -> Iterator[Row]:
+def _rows(folder: Path, ready: Sequence[Subject], threads: int, rounds: int, calibration: Calibration) -> Iterator[Row]:
     """A row of each model that ran."""
     device = calibration.device(threads)
     for subject in ready:

@@ -52,9 +52,7 @@ class Row:
         return [name for name, bound in named.items() if bound is not None and self.fastest < bound]
 
 
-def page(
-    found: Mapping[int, Sequence[Row]], before: Calibration, after: Calibration, rounds: int, missing: int
-) -> str:
+def page(found: Mapping[int, Sequence[Row]], before: Calibration, after: Calibration, rounds: int, missing: int) -> str:
     """All of it as Markdown."""
     parts = [*_head(found, before, after, rounds, missing)]
     for threads, rows in found.items():
@@ -83,8 +81,9 @@ def _head(
     yield ""
     yield (
         "A model's time is the lowest of the medians of its rounds. The prediction knows the file and a calibration of "
-        "single kernels (`hardware --calibrate --kernels`), made before any model ran; nothing in it is fitted to a model. "
-        "The two halves were chosen and written down (`benchmarks/validation_models.py`) before any model was predicted."
+        "single kernels (`hardware --calibrate --kernels`), made before any model ran; nothing in it is fitted to a "
+        "model. The two halves were chosen and written down (`benchmarks/validation_models.py`) before any model was "
+        "predicted."
     )
     yield ""
     change = second / first - 1 if first else 0.0
@@ -98,16 +97,16 @@ def _head(
 
 
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
-    yield "| | models | median absolute error | within 15 % | worst | rank correlation | bounds violated | explained, median |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield from _headings("", "models", "median absolute error", f"within {TARGET:.0%}", "worst", "rank correlation",
+                         "bounds violated", "explained, median")  # fmt: skip
     for half, what in HALVES.items():
         yield _summed(what, [row for row in rows if row.half == half])
     yield _summed("all", rows)
     worst = max((row.violated for row in rows), default=0.0)
     yield ""
     yield (
-        f"Target: a median absolute error of {TARGET:.0%} at most on models held out, no bound violated. Single kernels "
-        f"that were faster than their own bounds make up {worst:.1%} of a run at most."
+        f"Target: a median absolute error of {TARGET:.0%} at most on models held out, no bound violated. Single "
+        f"kernels that were faster than their own bounds make up {worst:.1%} of a run at most."
     )
 
 
@@ -130,9 +129,14 @@ def rank_correlation(rows: Sequence[Row]) -> float:
     return float(pairs.rank().corr().iloc[0, 1]) if len(pairs) > 1 else float("nan")
 
 
+def _headings(*names: str) -> Iterator[str]:
+    yield f"| {' | '.join(names)} |"
+    yield "|" + "---|" * len(names)
+
+
 def _table(rows: Sequence[Row]) -> Iterator[str]:
-    yield "| model | group | measured | rounds differ by | floor | fused bound | predicted | error | expected | explained |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
+    yield from _headings("model", "group", "measured", "rounds differ by", "floor", "fused bound", "predicted", "error",
+                         "expected", "explained")  # fmt: skip
     for row in rows:
         error = "incomplete" if row.error is None else f"{row.error:+.1%}"
         expected = "" if row.expected is None else f"{row.expected:.0%}"

@@ -16,10 +16,10 @@ from math import prod
 from neural_cost.analyzer.prediction.piece import Job, Piece, count, ints, tail
 
 LIKE = {
-    "Sub": "Add", "Sum": "Add", "Max": "Min", "Mean": "Add", "PRelu": "Mul", "Greater": "Less",
-    "GreaterOrEqual": "Less", "LessOrEqual": "Less", "Or": "And", "Xor": "And", "Ceil": "Floor", "Cos": "Sin", "Tan": "Sin", "Selu": "Elu",
-    "Celu": "Elu", "Softsign": "Sigmoid", "ThresholdedRelu": "Relu", "Mish": "Softplus", "IsInf": "IsNaN",
-    "Mod": "Div", "Swish": "QuickGelu", "BitwiseAnd": "And", "BitwiseOr": "And", "BitwiseNot": "Not",
+    "Sub": "Add", "Sum": "Add", "Max": "Min", "Mean": "Add", "PRelu": "Mul", "Greater": "Less", "Or": "And",
+    "GreaterOrEqual": "Less", "LessOrEqual": "Less", "Xor": "And", "Ceil": "Floor", "Cos": "Sin", "Tan": "Sin",
+    "Selu": "Elu", "Celu": "Elu", "Softsign": "Sigmoid", "ThresholdedRelu": "Relu", "Mish": "Softplus",
+    "IsInf": "IsNaN", "Mod": "Div", "Swish": "QuickGelu", "BitwiseAnd": "And", "BitwiseOr": "And", "BitwiseNot": "Not",
 }  # fmt: skip
 
 

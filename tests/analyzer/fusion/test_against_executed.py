@@ -50,14 +50,14 @@ def executed_bytes(found: Mapped) -> int:
 
 def check(found: Mapped, least: float) -> None:
     assert foreseen(found) >= least
-    static = sum(work.bytes_moved * work.repeats for work in fused_works(found.report.nodes, found.report.opened.returned))
+    static = sum(
+        work.bytes_moved * work.repeats for work in fused_works(found.report.nodes, found.report.opened.returned)
+    )
     assert 0 < static <= 1.001 * executed_bytes(found)
     assert found.report.totals.compulsory_bytes <= found.report.totals.fused_bytes <= found.report.totals.per_op_bytes
 
 
-@pytest.mark.parametrize(
-    ("name", "least"), [("dnn", 1), ("cnn", 1), ("transformer", 1), ("rnn", 0.8), ("lstm", 1)]
-)
+@pytest.mark.parametrize(("name", "least"), [("dnn", 1), ("cnn", 1), ("transformer", 1), ("rnn", 0.8), ("lstm", 1)])
 def test_families(name, least, tmp_path):
     check(mapped(path(name), tmp_path, dims={"batch": 16}), least)
 

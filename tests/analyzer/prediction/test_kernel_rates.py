@@ -10,7 +10,7 @@ from neural_cost.analyzer.calibration import Calibration
 from neural_cost.analyzer.kernel_rates import Curve, KernelPoint, KernelRates
 from tests.analyzer.prediction.made import table
 
-LINE = Curve(((10,), ), {(10,): 5.0})
+LINE = Curve(((10,),), {(10,): 5.0})
 GRID = Curve(((1, 3), (10, 20)), {(1, 10): 1.0, (1, 20): 2.0, (3, 10): 3.0, (3, 20): 6.0})
 
 
@@ -45,7 +45,9 @@ def test_a_long_run_is_as_good_as_several():
 
 
 def rates(**more) -> KernelRates:
-    points = [KernelPoint(kind="Relu", threads=n, sizes=(s,), seconds=s / n, spread=0.1) for n in (1, 4) for s in (1, 8)]
+    points = [
+        KernelPoint(kind="Relu", threads=n, sizes=(s,), seconds=s / n, spread=0.1) for n in (1, 4) for s in (1, 8)
+    ]
     return KernelRates(
         date="2026-01-01", versions={}, points=tuple(points), run_s={1: 0.5, 4: 0.25}, nchwc_block=16,
         cold={1: 0.0, 4: 0.0}, cache_bytes=1, left_out={}, **more,
@@ -72,7 +74,9 @@ def test_kept_and_read_again():
 
 
 def test_a_calibration_of_before_has_none():
-    made = Calibration(machine={}, date="2026-01-01", versions={}, rates=(), dispatch_s=0.0, left_out={}, kernels=rates())
+    made = Calibration(
+        machine={}, date="2026-01-01", versions={}, rates=(), dispatch_s=0.0, left_out={}, kernels=rates()
+    )
     data = json.loads(json.dumps(made.to_dict()))
     assert Calibration.from_dict(data).kernels == rates()
     del data["kernels"]
