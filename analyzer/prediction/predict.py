@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from neural_cost.analyzer.bounding import report_bound
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.errors import DeviceError
 from neural_cost.analyzer.fusion.graph import FusionGraph, Group
@@ -17,6 +18,7 @@ from neural_cost.analyzer.prediction.layout import Layout
 from neural_cost.analyzer.prediction.piece import Job, Piece
 from neural_cost.analyzer.prediction.record import PredictedKernel, Prediction
 from neural_cost.analyzer.report import Report
+from neural_cost.analyzer.tables.figures import seconds
 
 # Expected error of a kernel's time by how it was found, as a part of it: "timed" from the models that were looked at
 # while this was built (VALIDATION.md), the others by judgement.
@@ -46,18 +48,19 @@ def predict(report: Report, device: Device | None = None) -> Prediction:
     kernels = list(_kernels(graph, table))
     cold = _cold_seconds(report, table)
     complete = all(kernel.seconds is not None for kernel in kernels)
-    seconds = sum(kernel.seconds or 0.0 for kernel in kernels)
+    timed = sum(kernel.seconds or 0.0 for kernel in kernels)
+    whole = timed + cold + table.run_s
     return Prediction(
         device=on.name,
         threads=table.threads,
         date=table.date,
-        seconds=seconds + cold + table.run_s,
+        seconds=whole,
         complete=complete,
-        expected_error=_error(kernels, seconds) if complete else None,
+        expected_error=_error(kernels, timed) if complete else None,
         start_s=table.run_s,
         cold_s=cold,
         kernels=kernels,
-        notes=tuple(_notes(kernels, report)),
+        notes=(*_notes(kernels), *_below(report, on, whole)),
     )
 
 
@@ -85,19 +88,19 @@ def _timed(
     name: str, places: tuple[int, ...], found: Sequence[Piece] | None, table: KernelTable, repeats: int | None
 ) -> PredictedKernel:
     """The time of a kernel that is made of these pieces."""
-    seconds, how = 0.0, "timed"
+    took, how = 0.0, "timed"
     known = found is not None and repeats is not None
     for piece in found or ():
         timed = table.seconds(piece.kind, piece.sizes)
         if timed is None:
             known = False
             continue
-        seconds += piece.times * timed.seconds
+        took += piece.times * timed.seconds
         how = "guess" if piece.guess or how == "guess" else "far" if timed.far or how == "far" else "timed"
     return PredictedKernel(
         op_type=name,
         source_nodes=places,
-        seconds=seconds * (repeats or 0) if known else None,
+        seconds=took * (repeats or 0) if known else None,
         kinds=tuple(piece.kind for piece in found or ()),
         how=how,
     )
@@ -119,7 +122,14 @@ def _error(kernels: Iterable[PredictedKernel], seconds: float) -> float:
     )
 
 
-def _notes(kernels: Sequence[PredictedKernel], report: Report) -> Iterator[str]:
+def _below(report: Report, device: Device, predicted: float) -> Iterator[str]:
+    """Say so where the prediction is less than what the same machine was found not to beat."""
+    floor = report_bound(report, device).floor_s
+    if floor is not None and predicted < floor:
+        yield f"this is less than the bound of {seconds(floor)}: one of the two was measured badly; calibrate again"
+
+
+def _notes(kernels: Sequence[PredictedKernel]) -> Iterator[str]:
     unknown = sum(kernel.seconds is None for kernel in kernels)
     if unknown:
         yield f"{unknown} kernels are left out, as their cost, or how often they run, is not known"

@@ -109,6 +109,14 @@ def test_an_lstm_is_its_steps_and_the_product_of_all_inputs(tmp_path):
     assert not found.complete  # nothing else was timed
 
 
+def test_a_prediction_below_the_bound_says_so(tmp_path):
+    # 2 x 4 x 8 x 6 FLOPs at 1 GFLOP/s are 384 ns, and it is predicted in 0.1 us
+    text = weighted("(float[4, 8] x) => (float[4, 6] y)", "y = MatMul(x, w)", w=(8, 6))
+    found = predicted(text, tmp_path, {"MatMul weight": {(4, 8, 6): 0.1}})
+    assert "less than the bound of" in found.notes[0]
+    assert predicted(text, tmp_path, {"MatMul weight": {(4, 8, 6): 1.0}}).notes == ()
+
+
 def test_a_device_without_kernels_says_what_to_do():
     report = neural_cost.analyze(path("dnn"), {"batch": 1})
     with pytest.raises(neural_cost.DeviceError, match="hardware --calibrate --kernels"):
