@@ -113,10 +113,14 @@ def _text(graph: FusionGraph, place: int) -> list[tuple[str, str]]:
 
 def _filled(node: Node) -> dict[str, str]:
     """The name that all constants have that are of one shape and filled with one value."""
-    made = node.output(0)
+    made, value = node.output(0), node.attr("value")
     if node.op_type != "ConstantOfShape" or made is None or made.dims is None or None in made.dims:
         return {}
-    return {made.name: f"{made.dims} of {text_of(node.attr('value'))}"}
+    try:
+        filled = None if value is None else value.tobytes()
+    except (AttributeError, ValueError):  # it is no tensor, or its data has another size than its shape
+        return {}
+    return {made.name: f"{made.dims} of {made.dtype} {filled!r}"}
 
 
 def _is_returned(graph: FusionGraph, place: int) -> bool:

@@ -91,7 +91,7 @@ def is_packed(graph: FusionGraph, place: int) -> bool | None:
     if graph.block is None:
         return None
     cout, cin, groups = weight.dims[0], weight.dims[1], graph.node(place).attr("group", 1)
-    if not isinstance(cout, int) or not isinstance(cin, int):
+    if not isinstance(cout, int) or not isinstance(cin, int) or not isinstance(groups, int) or groups < 1:
         return False
     if groups == 1:
         return cin < graph.block or cin % CHANNELS == 0
