@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import onnx
 import pytest
 
+import neural_cost
 from neural_cost.analyzer.fusion.graph import FusionGraph
 from neural_cost.analyzer.fusion.groups import fusion_groups
 from tests.analyzer.gap.made import analyzed
@@ -132,3 +134,13 @@ def test_a_long_run_of_nodes_that_change_nothing_takes_no_time(tmp_path):
     steps = "  ".join(f"t{n + 1} = Identity(t{n})" for n in range(many))
     text = f"g (float[4] t0) => (float[4] y) {{ {steps}  y = Exp(t{many}) }}"
     assert len(groups(text, tmp_path)) == 1
+
+
+def test_an_attribute_that_cannot_be_read_is_like_no_other(tmp_path):
+    wrong = onnx.TensorProto(data_type=onnx.TensorProto.UINT64, dims=[1], float_data=[1.0])
+    nodes = [onnx.helper.make_node("Op", ["x"], [name], domain="mine", value=wrong) for name in "ab"]
+    ends = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1]) for name in "xab"]
+    opsets = [onnx.helper.make_opsetid("", 20), onnx.helper.make_opsetid("mine", 1)]
+    model = onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", ends[:1], ends[1:]), opset_imports=opsets)
+    onnx.save(model, tmp_path / "m.onnx")
+    assert neural_cost.analyze(tmp_path / "m.onnx").coverage.uncounted[0]["nodes"] == 2
