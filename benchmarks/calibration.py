@@ -1,26 +1,32 @@
 """What `neural-cost hardware --calibrate` measures beside a triad and a loop of multiply-adds in C, on one thread.
 
-`python -m benchmarks.calibration` prints a table, and with `--output benchmarks/calibration.md` writes it. Both sides take
-turns, round by round. What else runs on the machine comes and goes: so they are held against each other by the ratio within
-a round, and its median over rounds.
+`python -m benchmarks.calibration --output benchmarks/calibration.md` measures it anew. Both sides take turns, round by
+round. What else runs on the machine comes and goes: so they are held against each other by the ratio within a round, and
+its median over rounds. Then the machine is calibrated several times in a row, and each is held against the others.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
+from neural_cost.analyzer.calibration import NOISY
+from neural_cost.analyzer.recalibration import disagreement, ratios
 from neural_cost.runtime.calibrate.bandwidth import ARRAYS, FLOAT, added, adder, row_read, working_sets
+from neural_cost.runtime.calibrate.calibrate import calibrate
 from neural_cost.runtime.calibrate.compute import SIZES, feeds_of, product
 from neural_cost.runtime.calibrate.samples import best
 from neural_cost.runtime.detect import detect_cpu
@@ -86,7 +92,8 @@ def rows_of(library: ctypes.CDLL, sizes: Sequence[int], budget_s: float) -> Iter
     yield Row("float32, GFLOP/s", lambda: fma(library), lambda: product_rate(budget_s))
     for size in sizes:
         name = f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
-        yield Row(f"sum of arrays, {name}, GB/s", partial(triad, library, size, budget_s), partial(sums, size, budget_s))
+        both = partial(triad, library, size, budget_s), partial(sums, size, budget_s)
+        yield Row(f"sum of arrays, {name}, GB/s", *both)
         both = partial(read, library, size, budget_s), partial(rows, size, budget_s)
         yield Row(f"row times matrix, {name}, GB/s", *both, judged=False)
 
@@ -144,7 +151,7 @@ def rows(size: int, budget_s: float) -> float:
 
 def table(found: Sequence[Row]) -> str:
     """Markdown: both sides, our figure over theirs, and whether that is near enough."""
-    lines = ["| one thread | C | calibration | calibration / C | |", "|---|---:|---:|---:|---|"]
+    lines = ["| one thread | C, best | calibration, best | calibration / C | |", "|---|---:|---:|---:|---|"]
     for row in found:
         reference, ours = row.best
         verdict = ("within" if abs(row.ratio - 1) <= WITHIN else "beyond") if row.judged else ""
@@ -152,28 +159,68 @@ def table(found: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def repeated(times: int) -> str:
+    """Markdown: calibrations in a row, each against each one before it, and what each says of itself."""
+    found = [calibrate() for _ in range(times)]
+    lines = ["| calibration | beside | ratios of all figures | further than 10 % apart | what the report says |",
+             "|---|---|---|---:|---|"]  # fmt: skip
+    for later, earlier in ((b, a) for b in range(times) for a in range(b)):
+        both = [ratio for _, ratio in ratios(found[later], found[earlier])]
+        apart = sum(abs(ratio - 1) > NOISY for ratio in both)
+        said = "; ".join([*found[later].doubts, disagreement(found[later], found[earlier]) or ""]).strip("; ")
+        span = f"{min(both):.2f} to {max(both):.2f}, median {median(both):.2f}"
+        lines.append(f"| {later + 1} | {earlier + 1} | {span} | {apart} of {len(both)} | {said or 'nothing'} |")
+    return "\n".join(lines)
+
+
+def page(found: Sequence[Row], rounds: int, again: str) -> str:
+    """All of it, with the conditions."""
+    info = detect_cpu()
+    versions = ", ".join(f"{name} {version(name)}" for name in ("onnxruntime", "numpy"))
+    gcc = subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True, check=True).stdout.strip()
+    load = " ".join(f"{each:.1f}" for each in os.getloadavg())
+    text = (__doc__ or "").split("\n\n")[1].replace("\n", " ").split(" Both sides")
+    return "\n\n".join(
+        [
+            "# Calibration beside C",
+            f"{text[0]}\n\nBoth sides{text[1]}",
+            f"{info.name}, {info.cores} cores of a virtual machine; {versions}; gcc {gcc} {' '.join(FLAGS[:2])}; "
+            f"{datetime.now(UTC):%Y-%m-%d}; {rounds} rounds; load averages at the end {load}. Within is {WITHIN:.0%}. "
+            "A row times a matrix is what ONNX Runtime reads weights at: it is held against a sum in C, which it need "
+            "not reach, and a calibration has the faster of the two at each working set.",
+            table(found),
+            "## Calibrations in a row",
+            again,
+        ]
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, and print the table."""
+    """Measure, and print the page."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--budget", type=float, default=0.02, help="seconds for each figure of ours in a round")
-    parser.add_argument("--largest", type=int, default=0, help="MiB of the largest working set")
+    parser.add_argument("--budget", type=float, default=0.02, help="seconds for each figure of a round")
+    parser.add_argument("--largest", type=int, default=1024, help="MiB of the largest working set")
+    parser.add_argument("--repeats", type=int, default=3, help="calibrations in a row")
     parser.add_argument("--output", type=Path)
     asked = parser.parse_args(arguments)
-    info = detect_cpu()
-    sizes = working_sets(info.caches.get("L3") or info.caches.get("L2"))
+    caches = detect_cpu().caches
+    sizes = [size for size in working_sets(caches.get("L3") or caches.get("L2")) if size <= asked.largest << 20]
     with tempfile.TemporaryDirectory() as scratch:
         library = build(Path(scratch))
         if library is None:
             print("there is no gcc here, and so no reference to compare with", file=sys.stderr)
             return 2
-        found = list(rows_of(library, [s for s in sizes if not asked.largest or s <= asked.largest << 20], asked.budget))
+        found = list(rows_of(library, sizes, asked.budget))
         for number in range(asked.rounds):
             print(f"round {number + 1} of {asked.rounds}", file=sys.stderr)
             for row in found:
                 row.turn(number)
-    text = table(found)
-    print(text)
+    text = page(found, asked.rounds, repeated(asked.repeats))
+    if asked.output is None:
+        print(text)
+    else:
+        asked.output.write_text(text + "\n", encoding="utf-8")
     return 0
 
 

@@ -43,10 +43,10 @@ def bandwidth_rates(sizes: list[int], threads: int, budget_s: float, waited: Cal
     call = best(adder(16), 0.02).seconds
     for size in sizes:
         each = budget_s / len(sizes) / 2
-        added = added(size, call, each) if threads == 1 else _added_by(threads, size, each)
+        sums = added(size, call, each) if threads == 1 else _added_by(threads, size, each)
         read = row_read(threads, size, each)
-        per_s, spread = max((size / found.seconds, found.spread) for found in (added, read))
-        if added.waited and threads == 1:
+        per_s, spread = max((size / found.seconds, found.spread) for found in (sums, read))
+        if sums.waited and threads == 1:
             waited()
         yield Rate(what="bandwidth", threads=threads, size=size, per_s=per_s, spread=spread)
 

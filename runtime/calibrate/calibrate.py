@@ -65,7 +65,8 @@ def calibrate(plan: Plan | None = None, progress: Callable[[str], object] | None
         dispatch_s=dispatch,
         memory_bytes=info.memory_bytes,
         left_out=left_out,
-        notes=tuple(_notes(rates, again, len(waits))),
+        disturbed=tuple(_disturbed(rates, again, len(waits))),
+        notes=tuple(_notes()),
     )
 
 
@@ -94,7 +95,7 @@ def _better(rates: Sequence[Rate], again: Sequence[Rate]) -> list[Rate]:
     return [max(pair, key=lambda rate: rate.per_s) for pair in pairs]
 
 
-def _notes(rates: Sequence[Rate], again: Sequence[Rate], waits: int) -> list[str]:
+def _disturbed(rates: Sequence[Rate], again: Sequence[Rate], waits: int) -> list[str]:
     notes = []
     if waits:
         notes.append(
@@ -107,6 +108,10 @@ def _notes(rates: Sequence[Rate], again: Sequence[Rate], waits: int) -> list[str
             f"the machine changed while it was measured: its peak was {first / 1e9:.4g} GFLOP/s at first and "
             f"{second / 1e9:.4g} GFLOP/s at the end"
         )
-    if os.environ.get("OPENBLAS_CORETYPE"):
-        notes.append("OPENBLAS_CORETYPE is set: NumPy may be slower than it can be, and reads with it")
     return notes
+
+
+def _notes() -> list[str]:
+    if os.environ.get("OPENBLAS_CORETYPE"):
+        return ["OPENBLAS_CORETYPE is set: NumPy may be slower than it can be, and reads with it"]
+    return []
