@@ -85,7 +85,7 @@ def analyze(
         cover(nodes),
         [node_record(node, weights, node_bound(node, on), bounded=on is not None) for node in nodes],
         [] if on is None else [model_bound(nodes, moved, on)],
-        model.notes + doubts(binding.assumed, _names_of(binding), binding.dims, nodes) + walk.notes,
+        model.notes + doubts(binding.assumed, binding.open_names, binding.dims, nodes) + walk.notes,
         causal,
         Opened(inference, walk, nodes, ends, alive, again, on),
     )
@@ -107,11 +107,6 @@ def _ends(
     stored = {name: weight.stored for name, weight in weights.items()} | dict(others)
     sources = stored | {tensor.name: tensor for tensor in inputs}
     return Ends(distinct(weights.values()), inputs, sources, _views(walk, dict.fromkeys(model.ir.graph.outputs)))
-
-
-def _names_of(binding: Binding) -> set[str]:
-    """Names of the dimensions that the inputs leave open."""
-    return {dim for shape in binding.declared.values() for dim in shape if isinstance(dim, str)}
 
 
 def _describe(model: Model, binding: Binding, inference: Inference, nodes: Sequence[NodeCost]) -> ModelInfo:

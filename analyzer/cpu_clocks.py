@@ -43,7 +43,8 @@ def clock_of(info: CpuInfo, group: CoreGroup) -> Clock | None:
     if row is None:
         return Clock(group.clock, "reported", f"{reported}: peaks are at that clock, and a turbo can exceed it")
     highest = max(float(row["max_ghz"]) * 1e9, group.clock)
-    taken = f"{highest / 1e6:.0f} MHz is taken, the highest of any chip of its kind ({row['highest']})"
+    doubt = ", a figure that no source is cited for" if row["confidence"] == "low" else ""
+    taken = f"{highest / 1e6:.0f} MHz is taken, the highest of any chip of its kind ({row['highest']}{doubt})"
     return Clock(highest, "table", f"{reported}: {taken}")
 
 

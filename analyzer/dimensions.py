@@ -43,6 +43,11 @@ class Binding:
     overrides: bool
     declared: Mapping[str, Sequence[int | str]]
 
+    @property
+    def open_names(self) -> set[str]:
+        """Dimensions that the inputs leave open in the file, whoever gives their sizes."""
+        return {dim for shape in self.declared.values() for dim in shape if isinstance(dim, str)}
+
     def assuming(self, sizes: Mapping[str, int]) -> Binding:
         """The same with other sizes, by symbol, for the dimensions that nobody gave."""
 

@@ -19,7 +19,7 @@ def kernel_work(nodes: Sequence[NodeRecord], needed: Iterable[str]) -> Work | No
     """
     if any(node.source.cost is None for node in nodes):
         return None
-    fused = len(nodes) > 1 and any(node.kind == "quantization" for node in nodes)  # into a kernel of integers
+    integers = computes_integers(nodes)
     made = {tensor.name for node in nodes for tensor in node.outputs}
     inner = made - set(needed)
     there = set(made)  # what a node need not read again
@@ -28,12 +28,17 @@ def kernel_work(nodes: Sequence[NodeRecord], needed: Iterable[str]) -> Work | No
     for node in nodes:
         cost = node.source.cost
         assert cost is not None
-        for kind, count in (node.source.least_flops if fused else cost.flops_by_type).items():
+        for kind, count in (node.source.least_flops if integers else cost.flops_by_type).items():
             flops[kind] = flops.get(kind, 0) + count
         moved += max(0, cost.read_bytes - _bytes(node.inputs, there))
         there |= {tensor.name for tensor in node.inputs}
         moved += max(0, cost.write_bytes - _bytes(node.outputs, inner))
     return Work(flops, moved)
+
+
+def computes_integers(nodes: Sequence[NodeRecord]) -> bool:
+    """Whether a kernel of these nodes has quantizing fused into it, and so works on the integers."""
+    return len(nodes) > 1 and any(node.kind == "quantization" for node in nodes)
 
 
 def needed_outside(nodes: Sequence[NodeRecord], returned: Iterable[str]) -> dict[str, set[int]]:

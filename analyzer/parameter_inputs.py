@@ -9,9 +9,11 @@ from __future__ import annotations
 PAIR = {1, 2, 3, 4}  # scale and zero point of input and output
 BINARY = {1, 2, 4, 5, 6, 7}  # scale and zero point of both operands and of the output
 
-# Running statistics, exponents, limits, scales, zero points, and tables of angles.
+# Running statistics, initial states of recurrent layers (zeros, where an exporter fixed the batch), exponents, limits,
+# scales, zero points, and tables of angles.
 OTHER: dict[str, set[int]] = {
-    "BatchNormalization": {3, 4}, "Pow": {1}, "Clip": {1, 2}, "Pad": {2}, "Resize": {1, 2},
+    "BatchNormalization": {3, 4}, "RNN": {5}, "GRU": {5}, "LSTM": {5, 6},
+    "Pow": {1}, "Clip": {1, 2}, "Pad": {2}, "Resize": {1, 2},
     "Range": {0, 1, 2}, "OneHot": {1, 2}, "RotaryEmbedding": {1, 2, 3}, "MRotaryEmbedding": {2, 3},
     "RMSNormRotary": {3, 4}, "GroupQueryAttention": {7, 8, 12, 13}, "PagedAttention": {8, 9, 14, 15},
     "SparseAttention": {9, 10}, "SparsePagedAttention": {14, 15, 19, 20}, "SparseAttentionIndexer": {4, 5},
@@ -24,7 +26,7 @@ OTHER: dict[str, set[int]] = {
     "QLinearAveragePool": PAIR, "QLinearGlobalAveragePool": PAIR,
     "MatMulInteger": {2, 3}, "ConvInteger": {2, 3}, "MulInteger": {1, 3}, "MatMulIntegerToFloat": {2, 3, 4, 5},
     "QGemm": {1, 2, 4, 5, 7, 8}, "QAttention": {3, 4, 6, 7}, "QMoE": {3, 6, 9, 11, 12, 13, 15, 16, 17, 18, 19, 20},
-    "QEmbedLayerNormalization": set(range(8, 18)), "DynamicQuantizeLSTM": {8, 9, 10, 11},
+    "QEmbedLayerNormalization": set(range(8, 18)), "DynamicQuantizeLSTM": {5, 6, 8, 9, 10, 11},
     "DynamicQuantizeMatMul": {2, 3}, "MatMulNBits": {2, 3, 4}, "MatMulNBitsQLoRA": {2, 4, 6},
     "MatMulNBitsMlp": {4, 7}, "MatMulNBitsQkv": {4, 7, 10}, "MatMulBnb4": {2}, "MatMulPacked": {2},
     "MatMulBlockQuantizedFp8Weight": {2, 3}, "MatMulBlockQuantizedFp4Weight": {2, 3, 4},

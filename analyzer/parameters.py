@@ -16,10 +16,13 @@ from neural_cost.analyzer.node import BITS, Node, Tensor
 from neural_cost.analyzer.parameter_inputs import INTEGERS, OTHER, PACKED, SCALARS
 from neural_cost.analyzer.walk import NodeCost
 
-# Constant nodes that hand on the same elements, in another order, shape or type.
+# Constant nodes that hand on the same elements, in another order, shape or type, or with fill values about them.
 SAME_ELEMENTS = {
     "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast", "CastLike", "DequantizeLinear",
+    "Pad",
 }  # fmt: skip
+
+RECURRENT = {"RNN", "GRU", "LSTM"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +42,24 @@ def parameters(nodes: Sequence[NodeCost]) -> dict[str, Weight]:
     """Weights by the names that nodes read them under; two names of one weight give one and the same `stored`."""
     origin = _origins(nodes)
     tables = rotary_tables(nodes)
+    states = _initial_states(nodes)
     found: dict[str, Weight] = {}
     for each in nodes:
         if each.constant:
             continue
         for position, tensor in enumerate(each.node.inputs):
-            if tensor is None or tensor.name in found or not _is_weight(each.node, position, tensor):
+            if (
+                tensor is None
+                or tensor.name in found
+                or tensor.name in states
+                or not _is_weight(each.node, position, tensor)
+            ):
                 continue
             stored = origin.get(tensor.name, tensor)
             if stored.dtype not in BITS or stored.dims is None or None in stored.dims:
                 stored = tensor
             if stored.name not in tables:
-                found[tensor.name] = Weight(stored, _elements(each.node, position, tensor))
+                found[tensor.name] = Weight(stored, _elements(each.node, position, tensor, stored))
     return found
 
 
@@ -89,6 +98,22 @@ def distinct(weights: Iterable[Weight]) -> list[Weight]:
     return list({weight.stored.name: weight for weight in weights}.values())
 
 
+def _initial_states(nodes: Iterable[NodeCost]) -> set[str]:
+    """Constants that an Expand to the size that they have hands on to recurrent layers as their initial state."""
+    running = [each.node for each in nodes if not each.constant]
+    wanted = {
+        node.required(at).name
+        for node in running
+        for at in (OTHER[node.op_type] if node.op_type in RECURRENT else ())
+        if node.input(at) is not None
+    }
+    return {
+        node.x.name
+        for node in running
+        if node.op_type == "Expand" and node.x.dims == node.y.dims and node.y.name in wanted
+    }
+
+
 def _origins(nodes: Iterable[NodeCost]) -> dict[str, Tensor]:
     """What the outputs of constant nodes were before they were renamed, turned or widened."""
     origin: dict[str, Tensor] = {}
@@ -112,10 +137,10 @@ def _is_weight(node: Node, position: int, tensor: Tensor) -> bool:
     return narrow or position in INTEGERS.get(node.op_type, ())
 
 
-def _elements(node: Node, position: int, tensor: Tensor) -> Dim:
+def _elements(node: Node, position: int, tensor: Tensor, stored: Tensor) -> Dim:
     """Parameters in a tensor: an operator that packs several into a byte says how wide they are, or how many."""
     if tensor.dtype != "uint8" or node.domain != "com.microsoft":
-        return tensor.size
+        return stored.size
     if node.op_type in ("MatMulNBits", "MatMulBnb4") and position == 1:
         return _count(node, "N", 0) * _count(node, "K", 0)
     name = PACKED.get((node.op_type, position))

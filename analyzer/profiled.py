@@ -44,7 +44,7 @@ class Profiled(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """The report's JSON, with the measurement beside it; findings are those of the run."""
-        found = self.report.to_dict()
+        found = self.report.to_dict(findings=self.findings)
         if self.bound is not None:
             found["bounds"] = [self.bound.to_dict()]
         found["totals"]["traffic_bytes"]["fused"] = self.fused_bytes
@@ -53,7 +53,6 @@ class Profiled(Record):
             "kernels": [kernel.to_dict() for kernel in self.kernels],
             "mapping": self.mapping.to_dict(),
             **({} if self.gap is None else {"gap": self.gap.to_dict()}),
-            "findings": [finding.to_dict() for finding in self.findings],
         }
 
     @property

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from neural_cost.analyzer.node import Unknown
-
 if TYPE_CHECKING:
     from neural_cost.analyzer.walk import NodeCost
 
@@ -25,13 +23,6 @@ def integer_products(nodes: Sequence[NodeCost]) -> dict[int, str]:
     found: dict[int, str] = {}
     for place, each in enumerate(nodes):
         operands = [tensor for tensor in each.node.inputs[:2] if tensor is not None and tensor.name in widened]
-        if len(operands) == 2 and each.cost is not None and _multiplies(each):
+        if len(operands) == 2 and each.cost is not None and each.cost.macs:
             found[place] = widened[operands[0].name]
     return found
-
-
-def _multiplies(node: NodeCost) -> bool:
-    try:
-        return node.cost is not None and bool(node.cost.macs)
-    except Unknown:
-        return False

@@ -139,11 +139,16 @@ class Report(Record):
 
     @paused_gc()
     def to_dict(
-        self, *, memory: bool = False, best_order: bool = False, training: TrainingOptions | None = None
+        self,
+        *,
+        memory: bool = False,
+        best_order: bool = False,
+        training: TrainingOptions | None = None,
+        findings: Sequence[Finding] | None = None,
     ) -> dict[str, Any]:
         """JSON of the report; with `memory` also its timeline, and whether it fits the device, or a best order.
 
-        With `training` also what that training run costs.
+        With `training` also what that training run costs. `findings` are by default those that are predicted.
         """
         from importlib.metadata import version
 
@@ -161,7 +166,7 @@ class Report(Record):
             **self._formulas(),
             "nodes": self._nodes(),
             "bounds": [bound.to_dict() for bound in self.bounds],
-            "findings": [finding.to_dict() for finding in self.findings],
+            "findings": [each.to_dict() for each in (self.findings if findings is None else findings)],
             "notes": self.notes,
         }
 

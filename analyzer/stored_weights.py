@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -76,17 +76,26 @@ def duplicates(model: ir.Model) -> list[list[str]]:
     return [[stored.name for stored in group] for group in groups if len(group) > 1]
 
 
-def bytes_of(model: ir.Model, name: str) -> int:
-    """Bytes of a weight."""
-    tensor = model.graph.initializers[name].const_value
-    return 0 if tensor is None else int(tensor.nbytes)
+def bytes_of(model: ir.Model, name: str) -> int | None:
+    """Bytes of a weight; None where that is not known."""
+    return _held(model.graph.initializers[name].const_value)
+
+
+def _held(tensor: ir.TensorProtocol | None) -> int | None:
+    """Bytes of a tensor; None where there is none, or its elements have no size: strings, types that do not exist."""
+    if tensor is None:
+        return None
+    try:
+        return int(tensor.nbytes)
+    except TypeError:
+        return None
 
 
 def _by_shape(model: ir.Model) -> Iterable[list[tuple[str, ir.TensorProtocol]]]:
     found: dict[tuple[object, ...], list[tuple[str, ir.TensorProtocol]]] = {}
     for name, value in model.graph.initializers.items():
         tensor = value.const_value
-        if tensor is not None and tensor.nbytes >= LEAST_BYTES and value.uses():
+        if tensor is not None and (_held(tensor) or 0) >= LEAST_BYTES and value.uses():
             found.setdefault((tensor.dtype, tuple(tensor.shape.numpy())), []).append((name, tensor))
     return [group for group in found.values() if len(group) > 1]
 
@@ -103,11 +112,11 @@ def _readable(group: list[tuple[str, ir.TensorProtocol]]) -> Iterator[Stored]:
                 yield Stored(name, path, start, length)
 
 
-def _split(group: list[Stored], key: object) -> Iterator[list[Stored]]:
+def _split(group: list[Stored], key: Callable[[Stored], bytes]) -> Iterator[list[Stored]]:
     parts: dict[bytes, list[Stored]] = {}
     for stored in group:
         try:
-            parts.setdefault(key(stored), []).append(stored)  # type: ignore[operator]
+            parts.setdefault(key(stored), []).append(stored)
         except OSError:
             continue
     yield from parts.values()

@@ -1,7 +1,8 @@
-"""JAX functions, Flax NNX and Equinox modules, through jax2onnx."""
+"""JAX functions, Flax NNX and Equinox modules: through jax2onnx, or through TensorFlow where JAX is below 0.7."""
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -11,12 +12,15 @@ from typing import Any
 import numpy as np
 
 from neural_cost.analyzer.errors import BackendError, ExportError, ModelError
+from neural_cost.exporters import jax2tf_route
 from neural_cost.exporters.dims import chosen_dims
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.nested import names_of
 from neural_cost.exporters.protocol import Array, Call, Dims, Draft, Native, Request
 
 OPSET = 21
+BELOW_JAX2TF = (0, 7)  # the first version whose functions tf2onnx cannot translate
+FROM_JAX2ONNX = (0, 8, 1)  # the first version that jax2onnx takes
 PACKAGES = {"jax", "jaxlib", "flax", "equinox"}
 WAYS_OUT = {
     "TraceContextError": "nnx.RNN cannot be exported: write it as lax.scan over nnx.merge(*nnx.split(cell))",
@@ -70,6 +74,9 @@ class JaxExporter:
         call = _call(model, example_inputs)
         outputs = _run_example(call)
         dims, notes = chosen_dims(request.dynamic_dims, {name: array.shape for name, array in call.example.items()})
+        if _is_old():
+            jax2tf_route.write(call, dims, outputs, request.opset, file)
+            return Draft("jax2tf and tf2onnx", jax2tf_route.versions(), call.example, dims, _native(call), notes)
         _write(call, dims, outputs, request.opset or OPSET, file)
         return Draft("jax2onnx", _versions(), call.example, dims, _native(call), notes)
 
@@ -100,13 +107,11 @@ def _call(model: Any, example_inputs: Any) -> Call:
 def _for_inference(model: Any) -> Callable[..., Any]:
     """A module's copy in inference mode, which shares its arrays: the module itself is left alone."""
     modules = {kind.__module__.partition(".")[0] for kind in type(model).__mro__}
-    if "flax" in modules:
-        from flax import nnx
-
-        if isinstance(model, nnx.Module):
-            copy = nnx.merge(*nnx.split(model))
-            copy.eval()
-            return copy  # type: ignore[no-any-return]
+    nnx = sys.modules.get("flax.nnx")  # there is no such module of a user's without it
+    if nnx is not None and isinstance(model, nnx.Module):
+        copy = nnx.merge(*nnx.split(model))
+        copy.eval()
+        return copy  # type: ignore[no-any-return]
     if "equinox" in modules:
         import equinox
 
@@ -192,9 +197,25 @@ def _versions() -> dict[str, str]:
     return {"jax": jax.__version__, "jax2onnx": metadata.version("jax2onnx")}
 
 
+def _is_old() -> bool:
+    import jax
+
+    return bool(jax.__version_info__ < BELOW_JAX2TF)
+
+
 def _require_jax() -> None:
+    """Raise BackendError where JAX is missing or of a version that nothing exports, or what exports it is missing."""
     try:
-        import jax  # noqa: F401
+        import jax
+
+        if _is_old():
+            jax2tf_route.require()
+            return
+        if jax.__version_info__ < FROM_JAX2ONNX:
+            raise BackendError(
+                f"JAX {jax.__version__} cannot be exported: jax2onnx takes 0.8.1 or later (pip install "
+                "'neural-cost[jax]'), and jax2tf a version below 0.7 (pip install 'neural-cost[jax2tf]')."
+            )
         import jax2onnx  # noqa: F401
     except ImportError as error:
         raise BackendError(f"{error.name} is missing: pip install 'neural-cost[jax]'.") from error

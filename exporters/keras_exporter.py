@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from neural_cost.analyzer.errors import BackendError, ExportError, ModelError
+from neural_cost.analyzer.errors import ExportError, ModelError
 from neural_cost.exporters.dims import chosen_dims
 from neural_cost.exporters.held import dropped_note
 from neural_cost.exporters.keras_file import write
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.nested import names_of
 from neural_cost.exporters.protocol import Array, Call, Draft, Native, Request
-from neural_cost.exporters.tensorflow_import import import_tensorflow
+from neural_cost.exporters.tensorflow_import import OPSET, check_opset, imported_tensorflow
 
-OPSET = 18  # the newest that tf2onnx writes
-LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
+EXTRA = "keras"
 WHY_FEWER = "TensorFlow folds BatchNormalization, and drops what changes nothing, as a bias of zeros"
 OPEN_SIZE = 8  # of an open axis in an example that is made up
 
@@ -41,7 +38,7 @@ class KerasExporter:
 
     def load(self, file: Path) -> tuple[object, object]:
         """Read a model; layers that hold Python code are refused. Example inputs are made up from its inputs."""
-        with _tensorflow() as tf:
+        with imported_tensorflow(EXTRA) as tf:
             try:
                 if file.is_dir():
                     return tf.saved_model.load(file), None
@@ -55,7 +52,7 @@ class KerasExporter:
         """Digest configuration, weights and sources of a Keras model; a function's variables are out of sight."""
         from neural_cost.exporters.cache import digest_of, user_sources
 
-        with _tensorflow():
+        with imported_tensorflow(EXTRA):
             if not _is_keras(model):
                 return None
             call = _call(model, example_inputs)
@@ -65,19 +62,17 @@ class KerasExporter:
 
     def call(self, model: Any, example_inputs: Any) -> Call:
         """How a model is called on tensors."""
-        with _tensorflow():
+        with imported_tensorflow(EXTRA):
             return _call(model, example_inputs)
 
     def export(self, model: Any, example_inputs: Any, file: Path, request: Request) -> Draft:
         """Write a model."""
-        opset = request.opset or OPSET
-        if opset > OPSET:
-            raise ExportError(f"tf2onnx writes opset {OPSET} at most: ask for that, not for {opset}.")
-        with _tensorflow() as tf:
+        check_opset(request.opset)
+        with imported_tensorflow(EXTRA) as tf:
             call = _call(model, example_inputs)
             outputs = _run_example(tf, call)
             dims, notes = chosen_dims(request.dynamic_dims, {name: a.shape for name, a in call.example.items()})
-            write(call.function, call.example, dims, outputs, file, opset=opset)
+            write(call.function, call.example, dims, outputs, file, opset=request.opset or OPSET)
             notes = (*notes, *_dropped(model, file))
             return Draft("tf2onnx", _versions(), call.example, dims, _native(tf, call), notes)
 
@@ -199,19 +194,3 @@ def _versions() -> dict[str, str]:
     import tf2onnx
 
     return {"tensorflow": tf.__version__, "keras": keras.__version__, "tf2onnx": tf2onnx.__version__}
-
-
-@contextmanager
-def _tensorflow() -> Iterator[Any]:
-    """Import TensorFlow without its log on the terminal, on the CPU."""
-    before = os.environ.get(LOG_LEVEL)
-    os.environ.setdefault(LOG_LEVEL, "3")
-    try:
-        tf = import_tensorflow()
-        import tf2onnx  # noqa: F401
-    except ImportError as error:
-        raise BackendError(f"{error.name} is missing: pip install 'neural-cost[keras]'.") from error
-    finally:
-        if before is None:
-            os.environ.pop(LOG_LEVEL, None)
-    yield tf

@@ -10,6 +10,7 @@ from neural_cost.analyzer.errors import ExportError
 from neural_cost.exporters.dim_names import name_dims
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.protocol import Array, Dims
+from neural_cost.exporters.tf2onnx_mends import mend
 
 WAYS_OUT = {
     "Erfc": "gelu in its exact form: use gelu(approximate=True), or write it with tf.math.erf",
@@ -72,22 +73,8 @@ def _named(proto: Any, inputs: Sequence[str], outputs: Sequence[str], dims: Dims
         value.name = name
     name_dims(model, dims)
     for graph in model.graphs():
-        _drop_zero_biases(graph)
+        mend(graph)
     return ir.to_proto(model)
-
-
-def _drop_zero_biases(graph: Any) -> None:
-    """A recurrent layer without bias gets one of zeros from tf2onnx, which is the same as none, and no parameter."""
-    import onnx_ir as ir
-
-    for node in graph:
-        if node.op_type in {"LSTM", "GRU", "RNN"} and len(node.inputs) > 3 and node.inputs[3] is not None:
-            bias = ir.convenience.get_const_tensor(node.inputs[3])
-            if bias is not None and not bias.numpy().any():
-                node.replace_input_with(3, None)
-    unused = [name for name, value in graph.initializers.items() if not value.uses() and not value.is_graph_output()]
-    for name in unused:
-        del graph.initializers[name]
 
 
 def _refuse_unknown(graph: Any) -> None:

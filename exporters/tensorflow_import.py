@@ -1,25 +1,71 @@
-"""TensorFlow, imported without what its libraries write past Python's streams: which devices it does not find."""
+"""TensorFlow and tf2onnx, imported without what their libraries write past Python's streams."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
+
+from neural_cost.analyzer.environment import environment
+from neural_cost.analyzer.errors import BackendError, ExportError
+
+OPSET = 18  # the newest that tf2onnx writes
+LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
+_SET_BEFORE: set[str] = set()
+
+
+def set_log_level() -> None:
+    """Have TensorFlow log errors alone from its start, unless the user says otherwise: in a process that is ours."""
+    if "tensorflow" not in sys.modules:
+        os.environ.setdefault(LOG_LEVEL, "3")
+        _SET_BEFORE.add(LOG_LEVEL)
 
 
 def import_tensorflow() -> Any:
     """The module. What it writes while it starts is dropped; an error is raised as ever."""
     if "tensorflow" not in sys.modules:
-        sys.stderr.flush()
-        kept = os.dup(2)
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 2)
-        try:
+        with _quiet_stderr():
             import tensorflow  # noqa: F401
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            os.close(nowhere)
     import tensorflow as tf
 
     return tf
+
+
+@contextmanager
+def imported_tensorflow(extra: str) -> Iterator[Any]:
+    """TensorFlow, with tf2onnx at hand, without its log on the terminal.
+
+    Raises:
+        BackendError: one of them is missing; the message names the extra that has them.
+    """
+    try:
+        with environment({LOG_LEVEL: os.environ.get(LOG_LEVEL, "3")}):
+            tf = import_tensorflow()
+            import tf2onnx  # noqa: F401
+    except ImportError as error:
+        raise BackendError(f"{error.name} is missing: pip install 'neural-cost[{extra}]'.") from error
+    with nullcontext() if _SET_BEFORE else _quiet_stderr():  # a level that is set later, by whomever, is not read
+        yield tf
+
+
+@contextmanager
+def _quiet_stderr() -> Iterator[None]:
+    """Drop what is written to the file behind stderr: libraries in C++ know nothing of Python's streams."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def check_opset(opset: int | None) -> None:
+    """Raise ExportError where an opset is newer than tf2onnx writes."""
+    if opset is not None and opset > OPSET:
+        raise ExportError(f"tf2onnx writes opset {OPSET} at most: ask for that, not for {opset}.")

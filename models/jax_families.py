@@ -93,6 +93,7 @@ def transformer() -> Family:
     from flax import nnx
 
     rngs = nnx.Rngs(0)
+    list_of = getattr(nnx, "List", list)  # Flax below 0.12, for JAX below 0.7, takes any list
 
     class Layer(nnx.Module):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -108,7 +109,7 @@ def transformer() -> Family:
 
     class Encoder(nnx.Module):  # type: ignore[misc]
         def __init__(self) -> None:
-            self.layers = nnx.List([Layer(), Layer()])
+            self.layers = list_of([Layer(), Layer()])
 
     class MeanClassifier(nnx.Module):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -129,9 +130,11 @@ def carry(model: Any, weights: Weights) -> None:
     from flax import nnx
 
     state = nnx.state(model, nnx.Any(nnx.Param, nnx.BatchStat))
-    for path, variable in nnx.to_flat_state(state):
-        variable.set_value(jnp.asarray(_array(tuple(map(str, path)), weights)))
-    nnx.update(model, state)
+    filled = [
+        (path, variable.replace(jnp.asarray(_array(tuple(map(str, path)), weights))))
+        for path, variable in nnx.to_flat_state(state)
+    ]
+    nnx.update(model, nnx.from_flat_state(filled))
 
 
 def _last_step(family: str) -> Family:

@@ -111,7 +111,7 @@ def profile(
     timing = call(str(file), lambda: benchmark(run, warmup=WARMUP, budget_s=budget_s))
     with tempfile.TemporaryDirectory() as scratch:
         tell("profiling")
-        copy = written_out(file, options)
+        copy = written_out(file, options) if report.opened.inference.engine.model.has_functions else None
         where = folder if copy is None else file.resolve().parent
         events, graph = _profiled(copy or model, options, where, feeds, Path(scratch), timing, budget_s)
     kernels = _kernels(report, events, graph)

@@ -57,7 +57,7 @@ def put_back(data: bytes, keep: int) -> onnx.ModelProto | None:
         model = parsed(data if rest is None else rest)
         for tensor in tensors(model) if model is not None else ():
             spans = marks({entry.key: entry.value for entry in tensor.metadata_props})
-            kept = [entry for entry in tensor.metadata_props if not entry.key.startswith(MARK)]
+            kept = [entry for entry in tensor.metadata_props if not _is_mark(entry.key)]
             del tensor.metadata_props[:]
             tensor.metadata_props.extend(kept)
             for start, end in spans:
@@ -65,6 +65,11 @@ def put_back(data: bytes, keep: int) -> onnx.ModelProto | None:
     except (ValueError, DecodeError):
         return None
     return model
+
+
+def _is_mark(key: str | bytes) -> bool:
+    """Whether a key is a mark; protobuf hands one that is no UTF-8 on as bytes."""
+    return isinstance(key, str) and key.startswith(MARK)
 
 
 def tensors(message: Message) -> Iterator[onnx.TensorProto]:

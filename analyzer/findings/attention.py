@@ -17,7 +17,7 @@ MOST_BETWEEN = 6  # scale, mask, casts
 def unfused_attention(subject: Subject) -> Iterator[Finding]:
     """Products joined by a softmax, in kernels of their own."""
     found = [nodes for place in range(len(subject.nodes)) if (nodes := _attention(subject, place)) is not None]
-    found = [nodes for nodes in found if _kernels(subject, nodes) > 1]
+    found = [nodes for nodes in found if subject.kernel_count(nodes) > 1]
     saves = sum(subject.savings(nodes, subject.bound_of(nodes, together=True)) or 0.0 for nodes in found)
     if not found or not subject.matters(saves, SHARE):
         return
@@ -71,10 +71,6 @@ def _on(subject: Subject, place: int) -> list[int] | None:
             return None
         place = step
     return None
-
-
-def _kernels(subject: Subject, places: list[int]) -> int:
-    return len({subject.kernel_of[place].name for place in places}) if subject.ran else len(places)
 
 
 def _score_bytes(subject: Subject, places: list[int]) -> int:

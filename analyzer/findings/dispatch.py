@@ -23,6 +23,7 @@ def tiny_nodes(subject: Subject) -> Iterator[Finding]:
         return
     places = [place for place in range(len(subject.nodes)) if subject.runs(place) and _is_tiny(subject, place, start)]
     if subject.gap is not None:
+        places = [place for place in places if place in subject.gap.nodes]  # of the others no one knows what took time
         costs = subject.gap.seconds("dispatch") + sum(subject.gap.nodes[place].kernel_s for place in places)
     else:
         costs = start * sum(subject.nodes[place].repeats or 0 for place in places)
@@ -31,7 +32,7 @@ def tiny_nodes(subject: Subject) -> Iterator[Finding]:
             "tiny-nodes",
             places,
             f"{len(places)} nodes have work for less than the {seconds(start)} that starting a kernel takes; "
-            f"starting and running them {'takes' if subject.ran else 'would take'} {seconds(costs)}",
+            f"starting kernels and running these {'takes' if subject.ran else 'would take'} {seconds(costs)}",
             costs,
             "raise the batch, fuse them into larger operators, or run in a compiler that does; on a GPU record the run "
             "as a CUDA graph",
@@ -48,7 +49,8 @@ def _is_tiny(subject: Subject, place: int, start: float) -> bool:
 
 def shape_arithmetic(subject: Subject) -> Iterator[Finding]:
     """Kernels that compute shapes, as the file leaves dimensions open."""
-    if not subject.report.opened.inference.binding.declared or not _open_dims(subject):
+    open_dims = subject.report.opened.inference.binding.open_names
+    if not open_dims:
         return
     places = [place for place in _shape_nodes(subject) if subject.runs(place)]
     if subject.ran:
@@ -59,7 +61,7 @@ def shape_arithmetic(subject: Subject) -> Iterator[Finding]:
         start = None if subject.device is None else subject.device.dispatch_s
         saves = None if start is None else start * len(places)
     if len(places) >= FEW and subject.matters(saves, SHAPES):
-        names = ", ".join(sorted(_open_dims(subject)))
+        names = ", ".join(sorted(open_dims))
         yield subject.finding(
             "dynamic-shapes",
             places,
@@ -69,12 +71,6 @@ def shape_arithmetic(subject: Subject) -> Iterator[Finding]:
             "fix the sizes: python -m onnxruntime.tools.make_dynamic_shape_fixed, SessionOptions."
             "add_free_dimension_override_by_name, or an export without dynamic dimensions",
         )
-
-
-def _open_dims(subject: Subject) -> set[str]:
-    """Dimensions that the file leaves open, given or not."""
-    declared = subject.report.opened.inference.binding.declared
-    return {dim for shape in declared.values() for dim in shape if isinstance(dim, str)}
 
 
 def _shape_nodes(subject: Subject) -> list[int]:

@@ -13,7 +13,7 @@ KINDS = ("elementwise", "contrib_elementwise")
 
 def chains(subject: Subject) -> Iterator[Finding]:
     """Chains of elementwise nodes that run one by one, and would move less as one kernel."""
-    found = [chain for chain in _chains(subject) if _kernels(subject, chain) > 1]
+    found = [chain for chain in _chains(subject) if subject.kernel_count(chain) > 1]
     saved = [(chain, subject.savings(chain, subject.bound_of(chain, together=True)) or 0.0) for chain in found]
     saved = [(chain, saves) for chain, saves in saved if saves > 0]
     places = [place for chain, _ in saved for place in chain]
@@ -70,8 +70,3 @@ def _only_reader(subject: Subject, place: int) -> bool:
 
 def _counts(subject: Subject, place: int) -> bool:
     return subject.nodes[place].kind in KINDS and subject.runs(place)
-
-
-def _kernels(subject: Subject, chain: list[int]) -> int:
-    """How many kernels a chain is; without a run as many as nodes."""
-    return len({subject.kernel_of[place].name for place in chain}) if subject.ran else len(chain)

@@ -34,13 +34,12 @@ def faster_type(subject: Subject) -> Iterator[Finding]:
     left, kind = min(found)
     saves, now = subject.savings(places, left), subject.bound_of(places)
     if left < now and subject.matters(saves, SHARE):
-        macs = sum((subject.nodes[place].macs or 0) * (subject.nodes[place].repeats or 0) for place in places)
         peak, faster = device.peak("float32"), device.peak(kind)
         yield subject.finding(
             "faster-type",
             places,
-            f"{len(places)} nodes do {count(macs)} MACs in float32, at most {_tera(peak)}; in {kind} the device "
-            f"reaches {_tera(faster)}, and their bound falls from {seconds(now)} to {seconds(left)}",
+            f"{len(places)} nodes do {count(subject.macs(places))} MACs in float32, at most {_tera(peak)}; in {kind} "
+            f"the device reaches {_tera(faster)}, and their bound falls from {seconds(now)} to {seconds(left)}",
             saves,
             HOW[kind],
         )

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from neural_cost.analyzer.arguments import device_of
-from neural_cost.analyzer.bounding import report_bound
-from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.findings import (
     attention,
     batch,
@@ -56,13 +53,11 @@ def find(
     gap: Gap | None = None,
     kernels: Sequence[Kernel] = (),
     measurement: Measurement | None = None,
-    device: str | Device | None = None,
 ) -> list[Finding]:
     """What makes a model slow, the finding that may save most first; those of unknown saving come last.
 
     Without a run (`gap`, `kernels`, `measurement`) they are predicted from the graph.
     """
-    on = device_of(device) or report.opened.device
-    subject = Subject(report, on, None if on is None else report_bound(report, on), gap, kernels, measurement)
+    subject = Subject(report, gap, kernels, measurement)
     found = [finding for finder in FINDERS for finding in finder(subject)]
     return sorted(found, key=lambda finding: (finding.saves_at_most_s is None, -(finding.saves_at_most_s or 0.0)))

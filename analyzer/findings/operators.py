@@ -24,12 +24,11 @@ def grouped_convolutions(subject: Subject) -> Iterator[Finding]:
     saves = subject.savings(places, subject.bound_of(places)) if subject.ran else subject.seconds(places)
     if not places or not subject.matters(saves, SHARE):
         return
-    macs = sum((subject.nodes[place].macs or 0) * (subject.nodes[place].repeats or 0) for place in places)
     whole = subject.report.totals.macs or 1
     yield subject.finding(
         "grouped-convolutions",
         places,
-        f"{len(places)} grouped or depthwise convolutions do {macs / whole:.1%} of the MACs "
+        f"{len(places)} grouped or depthwise convolutions do {subject.macs(places) / whole:.1%} of the MACs "
         f"and {_time(subject, places)}",
         saves,
         "they reuse little of what they load: fewer groups, or a plain convolution of fewer channels, can cost more "

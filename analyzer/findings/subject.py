@@ -22,14 +22,11 @@ class Subject:
     """A report, and what its run took; nothing ran where `gap` is None.
 
     Attributes:
-        device: whose bounds are taken; None where there is none.
         kernels: of the run, empty without one.
         measurement: of the run.
     """
 
     report: Report
-    device: Device | None
-    bound: Bound | None
     gap: Gap | None = None
     kernels: Sequence[Kernel] = ()
     measurement: Measurement | None = None
@@ -38,6 +35,16 @@ class Subject:
     def nodes(self) -> Sequence[NodeRecord]:
         """Of the report."""
         return self.report.nodes
+
+    @property
+    def device(self) -> Device | None:
+        """Whose bounds are taken: that of the report."""
+        return self.report.opened.device
+
+    @property
+    def bound(self) -> Bound | None:
+        """Of the whole model on it."""
+        return next(iter(self.report.bounds), None)
 
     @property
     def ran(self) -> bool:
@@ -96,6 +103,14 @@ class Subject:
         needed = {t.name for place in places for t in self.nodes[place].outputs} - inner
         work = kernel_work([self.nodes[place] for place in places], needed)
         return 0.0 if work is None else self._bound(work, max((self.nodes[p].repeats or 0) for p in places))
+
+    def kernel_count(self, places: Sequence[int]) -> int:
+        """How many kernels nodes are; without a run as many as there are nodes."""
+        return len({self.kernel_of[place].name for place in places}) if self.ran else len(places)
+
+    def macs(self, places: Iterable[int]) -> int:
+        """MACs of all their executions."""
+        return sum((self.nodes[place].macs or 0) * (self.nodes[place].repeats or 0) for place in places)
 
     def took(self, places: Iterable[int]) -> str:
         """How long nodes took, in words; without a run, how long they need at least."""

@@ -16,7 +16,7 @@ def duplicate_weights(subject: Subject) -> Iterator[Finding]:
     groups = duplicates(model)
     if not groups:
         return
-    extra = sum(bytes_of(model, name) for group in groups for name in group[1:])
+    extra = sum(bytes_of(model, name) or 0 for group in groups for name in group[1:])  # known, or they were not read
     names = {name for group in groups for name in group}
     places = [place for place, node in enumerate(subject.nodes) if any(t.name in names for t in node.inputs)]
     copies = sum(len(group) - 1 for group in groups)
@@ -34,12 +34,13 @@ def unused_weights(subject: Subject) -> Iterator[Finding]:
     """Initializers that no node reads."""
     model = subject.report.opened.inference.engine.model.ir
     names = unused(model)
-    held = sum(bytes_of(model, name) for name in names)
+    held = [bytes_of(model, name) for name in names]
+    known = size(sum(each or 0 for each in held), least=None in held)
     if names:
         yield subject.finding(
             "unused-weights",
             (),
-            f"{len(names)} initializers, {size(held)}, are read by no node, such as {names[0]}",
+            f"{len(names)} initializers, {known}, are read by no node, such as {names[0]}",
             0.0,
             "remove them: they make the file and its loading larger, and no run slower",
         )

@@ -33,7 +33,7 @@ class Timed(Protocol):
         """Seconds of the fastest run."""
 
 
-class Profiled(Protocol):
+class ByKernel(Protocol):
     """A run kernel by kernel: a `Profile`."""
 
     @property
@@ -47,7 +47,7 @@ class Profiled(Protocol):
 
 def analyze_gap(
     report: Analyzed,
-    measurement: Timed | Profiled,
+    measurement: Timed | ByKernel,
     device: str | Device | None = None,
     *,
     kernels: Sequence[Kernel] | None = None,
@@ -191,7 +191,7 @@ def _notes(run: _Run, bound: Bound) -> Iterator[str]:
         yield "kernels were not timed: profile() says which causes the time has"
     if bound.missing:
         yield f"not known of {run.device.name}: {', '.join(bound.missing)}; what that takes is laid to the kernels"
-    if run.device.cold:
+    if run.device.cold and run.device.bandwidth_curve:
         yield "the device's figures are a datasheet's: bandwidth is that of DRAM, which caches beat in a warm run"
     if run.kernels and not run.device.peak_curves:
         yield "what products of each size reach was not measured on it: that is laid to the kernels"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from neural_cost.analyzer.gap.record import Cause, Gap, GroupGap, Parts, together
 from neural_cost.analyzer.report import Report
-from neural_cost.analyzer.tables.rows import NO_MODULE
+from neural_cost.analyzer.tables.rows import module_name
 
 
 def node_gaps(report: Report, gap: Gap) -> list[GroupGap]:
@@ -19,7 +19,7 @@ def module_gaps(report: Report, gap: Gap, depth: int | None = None) -> list[Grou
     """Each module that has nodes which ran, innermost ones or those at a depth, the slowest first."""
     members: dict[str, dict[int, Parts]] = {}
     for place, parts in gap.nodes.items():
-        name = "/".join(report.nodes[place].scope.split("/")[:depth]) or NO_MODULE
+        name = module_name(report.nodes[place].scope, depth)
         members.setdefault(name, {})[place] = parts
     return sorted((_group(name, each) for name, each in members.items()), key=lambda group: -group.seconds)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from neural_cost.analyzer.bounding import node_bound
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.gap.product_size import product_size
 from neural_cost.analyzer.gap.record import Parts
+from neural_cost.analyzer.kernel_work import computes_integers
 from neural_cost.analyzer.measurement import Kernel
 from neural_cost.analyzer.records import NodeRecord
 from neural_cost.analyzer.roofline import Work, kernel_bound
@@ -48,16 +50,9 @@ def kernel_parts(
 
 def node_shares(nodes: Sequence[NodeRecord], device: Device) -> list[float]:
     """Each node's part of their kernel: as its own bound is of the sum of theirs; alike where none has one."""
-    alone = [_alone(node, device) for node in nodes]
+    alone = [node_bound(node.source, device) or 0.0 for node in nodes]
     whole = sum(alone)
     return [each / whole for each in alone] if whole else [1 / len(nodes)] * len(nodes)
-
-
-def _alone(node: NodeRecord, device: Device) -> float:
-    cost = node.source.cost
-    return (
-        0.0 if cost is None else kernel_bound(Work(node.source.least_flops, cost.traffic_bytes), device).seconds or 0.0
-    )
 
 
 def only_starts(nodes: Sequence[NodeRecord]) -> bool:
@@ -68,8 +63,7 @@ def only_starts(nodes: Sequence[NodeRecord]) -> bool:
 def _slower(kernel: Kernel, nodes: Sequence[NodeRecord], device: Device) -> float:
     """Seconds by which one execution is slower as its products are no larger than they are."""
     counted = [node for place, node in zip(kernel.source_nodes, nodes, strict=True) if place not in kernel.repeated]
-    integers = any(node.kind == "quantization" for node in nodes)
-    return sum(_slower_node(node, device, integers=integers) for node in counted)
+    return sum(_slower_node(node, device, integers=computes_integers(nodes)) for node in counted)
 
 
 def _slower_node(node: NodeRecord, device: Device, *, integers: bool) -> float:

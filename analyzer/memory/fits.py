@@ -52,7 +52,7 @@ def fits(
     dim = batch_of(list(sizes))
     if dim is None or formula is None:
         why = (
-            "no open dimension is the batch, so the largest is not told"
+            "no open dimension is the batch, so the largest is not told: leave the batch without a size"
             if dim is None
             else "what activations need has no formula, so the largest is not told"
         )

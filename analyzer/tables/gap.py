@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neural_cost.analyzer.gap.record import CAUSES, Gap, GroupGap
+from neural_cost.analyzer.gap.record import CAUSES, FAULTS, Gap, GroupGap
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
 from neural_cost.analyzer.tables.figures import seconds, share
 
@@ -18,11 +18,11 @@ def gap_blocks(gap: Gap) -> list[Block]:
     reached = gap.floor_s
     for cause in gap.causes:
         if cause.seconds and f"{abs(cause.seconds) / gap.measured_s:.1%}" != "0.0%":
-            lines.append(_line(cause.cause, cause.seconds, reached, gap, CAUSES[cause.cause]))
+            lines.append(_line(cause.cause, cause.seconds, reached, gap, cause.what))
         reached += cause.seconds
     lines.append(_line("measured", gap.measured_s, 0.0, gap, "the median run"))
     headings = [Heading("", "name"), Heading("time"), Heading("share"), Heading("", "remark"), Heading("", "remark")]
-    alarms = [place for place, line in enumerate(lines) if line[0] in ("bound violated", "left out")]
+    alarms = [place for place, line in enumerate(lines) if line[0] in FAULTS]
     title = f"Where the time goes, against {gap.device} ({gap.kind})"
     return [
         Grid(title, headings, lines, alarms=alarms),

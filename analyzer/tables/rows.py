@@ -53,6 +53,11 @@ def columns(by: By) -> tuple[str, ...]:
     return (*NAMES[by], *COUNTED, *WEIGHTS, "bound_s")
 
 
+def module_name(scope: str, depth: int | None) -> str:
+    """A module as rows call it: cut short at a depth, or the innermost one."""
+    return "/".join(scope.split("/")[:depth]) or NO_MODULE
+
+
 def times(count: Any, repeats: int | None) -> Any:
     """A count of all executions; None where it, or how often it is, is not known."""
     return None if count is None or repeats is None else count * repeats
@@ -72,7 +77,7 @@ def _operator(node: NodeRecord, _: int | None) -> list[Key]:
 
 
 def _module(node: NodeRecord, depth: int | None) -> list[Key]:
-    return [("/".join(node.scope.split("/")[:depth]) or NO_MODULE, "")]
+    return [(module_name(node.scope, depth), "")]
 
 
 def _functions(node: NodeRecord, _: int | None) -> list[Key]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
-from neural_cost.analyzer.tables.figures import UNKNOWN, count, size
+from neural_cost.analyzer.tables.figures import count, size
 from neural_cost.analyzer.tables.memory import fitting
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _work(found: TrainingCost) -> Grid:
                 count(found.backward_flops, least=least),
                 f"{count(found.forward_flops, least=least)} forward",
             ),
-            ("FLOPs of a step", _known(found.step_flops, least=least), _step(found)),
+            ("FLOPs of a step", count(found.step_flops, least=least), _step(found)),
         ],
         "Work",
     )
@@ -65,10 +65,6 @@ def _work(found: TrainingCost) -> Grid:
 def _step(found: TrainingCost) -> str:
     passes = found.options.accumulate
     return f"{passes} pass{'es' if passes > 1 else ''} forward and backward, {found.options.optimizer}"
-
-
-def _known(figure: int | None, *, least: bool) -> str:
-    return UNKNOWN if figure is None else count(figure, least=least)
 
 
 def _memory(found: TrainingCost) -> Grid:

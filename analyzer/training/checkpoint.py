@@ -15,7 +15,7 @@ from math import isqrt
 from neural_cost.analyzer.cost import Dim
 from neural_cost.analyzer.node import Tensor, Unknown
 from neural_cost.analyzer.training.options import Checkpoint, TrainingOptions
-from neural_cost.analyzer.training.passes import Part
+from neural_cost.analyzer.training.passes import NUMBERS, Part, backward_pass
 from neural_cost.analyzer.training.record import Trade
 from neural_cost.analyzer.training.saved import Sizes
 from neural_cost.analyzer.training.subject import Subject
@@ -72,6 +72,30 @@ def block_sums(found: Subject, parts: Sequence[Part], sizes: Sizes) -> list[Dim]
         Unknown: a size is not known.
     """
     return list(_held(_with_parts(_blocks(_running(found)), parts), sizes))
+
+
+def sqrt_sums(found: Subject, parts: Sequence[Part], numbers: Sizes, symbols: Sizes) -> list[Dim]:
+    """The same for segments as many as the square root of the nodes, `parts` in symbols.
+
+    Segments are cut by bytes, so they are the same at all sizes where the bytes of each node are a multiple of one and
+    the same expression; else the list is empty.
+
+    Raises:
+        Unknown: a size is not known.
+    """
+    nodes = _running(found)
+    needs = [_bytes(part, symbols) for part in parts]
+    if not _are_multiples([need for need in needs if need != 0]):
+        return []
+    in_numbers = backward_pass(found.flow, found.storage, NUMBERS)
+    return list(_held(_with_parts(_cut(nodes, in_numbers, numbers, isqrt(len(nodes))), parts), symbols))
+
+
+def _are_multiples(needs: Sequence[Dim]) -> bool:
+    import sympy
+
+    ratios = (sympy.cancel(sympy.sympify(need) / needs[0]) for need in dict.fromkeys(needs))
+    return all(ratio.is_Rational for ratio in ratios)
 
 
 def trades(found: Subject, parts: Sequence[Part], sizes: Sizes) -> list[Trade]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.training.links import Link
-from neural_cost.analyzer.training.registry import Wants, passes
+from neural_cost.analyzer.training.registry import Wants, open_inputs, passes, rounds
 from neural_cost.analyzer.walk import NodeCost
 
 
@@ -67,7 +67,7 @@ def _wants(
     found = []
     for each in nodes:
         if any(tensor in reached for tensor in each.node.outputs if tensor is not None):
-            wants = frozenset(at for at, tensor in enumerate(each.node.inputs) if tensor in needing)
+            wants = frozenset(at for at, tensor in open_inputs(each.node) if tensor in needing)
             if wants and passes(each.node.domain, each.node.op_type):
                 found.append((each, wants))
     return found
@@ -76,6 +76,11 @@ def _wants(
 def is_real(tensor: Tensor) -> bool:
     """Whether a tensor can have a gradient: its elements are real or complex numbers, or of no known type."""
     return tensor.dtype is None or "float" in tensor.dtype or "complex" in tensor.dtype
+
+
+def _is_narrow(tensor: Tensor) -> bool:
+    """Whether a tensor is of integers that can stand for rounded numbers: positions and sizes are of 64 bits."""
+    return tensor.dtype is not None and "int" in tensor.dtype and tensor.dtype not in ("int64", "uint64")
 
 
 def _forward(nodes: Sequence[NodeCost], trained: Iterable[Tensor], links: Sequence[Link]) -> set[Tensor]:
@@ -89,9 +94,11 @@ def _forward(nodes: Sequence[NodeCost], trained: Iterable[Tensor], links: Sequen
         before = len(found)
         for each in nodes:
             node = each.node
-            if any(tensor in found for tensor in node.inputs) and passes(node.domain, node.op_type):
+            given = [tensor for _, tensor in open_inputs(node) if tensor in found]
+            if given and passes(node.domain, node.op_type):
+                rounded = rounds(node.domain, node.op_type) or not any(map(is_real, given))
                 for made in node.outputs:
-                    _add(made, found, onward)
+                    _add(made, found, onward, rounded=rounded)
     return found
 
 
@@ -108,19 +115,29 @@ def _backward(
         before = len(found)
         for each in reversed(nodes):
             if any(tensor in found for tensor in each.node.outputs):
-                for read in each.node.inputs:
+                for _, read in open_inputs(each.node):
                     _add(read, found, back, needing)
     return found
 
 
 def _add(
-    tensor: Tensor | None, found: set[Tensor], links: Mapping[Tensor, list[Tensor]], among: set[Tensor] | None = None
+    tensor: Tensor | None,
+    found: set[Tensor],
+    links: Mapping[Tensor, list[Tensor]],
+    among: set[Tensor] | None = None,
+    *,
+    rounded: bool = False,
 ) -> None:
-    """Add a tensor that can have a gradient, and all that it is under other names."""
+    """Add a tensor that can have a gradient, and all that it is under other names.
+
+    Such are real numbers, and integers that are rounded ones; `among` are those that are known to.
+    """
     waiting = [tensor]
     while waiting:
         each = waiting.pop()
-        if each is None or each in found or not is_real(each) or (among is not None and each not in among):
+        if each is None or each in found:
+            continue
+        if each not in among if among is not None else not (is_real(each) or (rounded and _is_narrow(each))):
             continue
         found.add(each)
         waiting += links.get(each, [])

@@ -13,14 +13,14 @@ from neural_cost.analyzer.expressions import Formula
 from neural_cost.analyzer.memory.fits import Fits, fits
 from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.training.checkpoint import plan_of, trades
-from neural_cost.analyzer.training.optimizer import WORK, Parameter, state_bytes
+from neural_cost.analyzer.training.optimizer import Parameter, state_bytes, step_flops
 from neural_cost.analyzer.training.options import Optimizer, TrainingOptions
 from neural_cost.analyzer.training.passes import NUMBERS, Part, added_up, backward_pass, total
 from neural_cost.analyzer.training.record import Convention, NodeTraining, TrainingCost
 from neural_cost.analyzer.training.saved import Saved, Sizes, forward_bytes, saved
 from neural_cost.analyzer.training.subject import Graph, Subject, subject
 from neural_cost.analyzer.training.symbolic import formulas
-from neural_cost.analyzer.training.trained import TRAINABLE
+from neural_cost.analyzer.training.trained import SHOWN, TRAINABLE, without_gradient
 
 Made: TypeAlias = Callable[[], Mapping[str, Formula]]
 
@@ -73,7 +73,7 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
         plan.recomputed_macs,
         plan.recomputed_flops,
         macs * options.accumulate,
-        _step_flops(flops, elements, options),
+        _step_flops(flops, found, options),
         elements,
         sum(weight.elements for weight in found.weights.frozen),
         weights.stored,
@@ -120,11 +120,13 @@ def _weights(found: Subject, options: TrainingOptions) -> Weights:
         _bytes([*trained, *found.weights.frozen], widths.weight),
         sum(weight.elements for weight in trained) * widths.copy,
         _bytes(trained, widths.gradient),
-        state_bytes(
-            Optimizer(options.optimizer),
-            [Parameter(weight.stored.shape, widths.state or weight.stored.bits // 8) for weight in trained],
-        ),
+        state_bytes(Optimizer(options.optimizer), _parameters(found, options)),
     )
+
+
+def _parameters(found: Subject, options: TrainingOptions) -> list[Parameter]:
+    width = options.widths.state
+    return [Parameter(weight.stored.shape, width or weight.stored.bits // 8) for weight in found.weights.trained]
 
 
 def _bytes(weights: Iterable[Weight], width: int | None) -> int:
@@ -135,13 +137,11 @@ def _bytes(weights: Iterable[Weight], width: int | None) -> int:
     )
 
 
-def _step_flops(passes: int, elements: int, options: TrainingOptions) -> int | None:
+def _step_flops(passes: int, found: Subject, options: TrainingOptions) -> Dim:
     """FLOPs of a step: its passes, a sum of gradients after each but the first, and the optimizer."""
-    work = WORK.get(Optimizer(options.optimizer))
-    if work is None:
-        return None
-    more = options.accumulate - 1
-    return passes * options.accumulate + elements * (more + work.flops)
+    trained = found.weights.trained
+    more = (options.accumulate - 1) * sum(weight.elements for weight in trained)
+    return passes * options.accumulate + more + step_flops(Optimizer(options.optimizer), _parameters(found, options))
 
 
 def _convention(graph: Graph) -> Convention:
@@ -183,12 +183,21 @@ def _unknown(parts: Iterable[Part], kept: Saved) -> list[dict[str, str]]:
     return nodes + [{"node": "", "tensor": name, "why": why} for name, why in kept.unknown.items()]
 
 
+def _some(weights: Sequence[Weight]) -> str:
+    names = ", ".join(f'"{weight.stored.name}"' for weight in weights[:SHOWN])
+    return names if len(weights) <= SHOWN else f"{names} and {len(weights) - SHOWN} more weights"
+
+
 def _notes(found: Subject, options: TrainingOptions) -> list[str]:
     notes = []
-    if Optimizer(options.optimizer) not in WORK:
-        notes.append(f"FLOPs of a step of {options.optimizer} are not known: step_flops is left out")
     if not found.weights.trained:
         notes.append("nothing is trained: no weight of real numbers is left")
+    idle = without_gradient(found.weights, found.flow, found.storage)
+    if idle:
+        notes.append(
+            f"no gradient reaches {_some(idle)}: gradient and state are counted, as a framework may keep them; "
+            "--freeze leaves them out"
+        )
     inner = any(cost.graph != "main" for cost, _ in found.graph.walk.bodies)
     if inner and any(link.kind == "carried" for link in found.links):
         notes.append("a loop in a loop: the gradient of its state is counted in its first run too, which may need none")

@@ -10,7 +10,7 @@ from neural_cost.analyzer.errors import quoted
 from neural_cost.analyzer.node import Node, Tensor, Unknown
 from neural_cost.analyzer.training.flow import Turn
 from neural_cost.analyzer.training.links import Link
-from neural_cost.analyzer.training.registry import Gradient, Wants, rule_of
+from neural_cost.analyzer.training.registry import Gradient, Wants, rule_of, why_none
 from neural_cost.analyzer.training.storage import Storage
 from neural_cost.analyzer.walk import NodeCost
 
@@ -102,7 +102,7 @@ def _gradient(node: Node, wants: Wants, looks: Looks) -> tuple[Gradient | None, 
     """What the rule of a node gives, or why it gives nothing."""
     rule = rule_of(node.domain, node.op_type)
     if rule is None:
-        return None, f"there is no backward rule for {node.domain or 'ai.onnx'}::{node.op_type}"
+        return None, why_none(node.domain, node.op_type)
     try:
         found = rule(looks.node(node), wants)
         _check(found)

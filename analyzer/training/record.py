@@ -86,8 +86,7 @@ class TrainingCost(Record):
         forward_macs, forward_flops: as the report has them: Dropout drops nothing, BatchNormalization reads statistics.
         backward_macs: `input_macs` and `weight_macs`: of gradients that go on to other nodes, and of weights.
         recomputed_macs, recomputed_flops: what checkpointing computes again.
-        step_macs, step_flops: of one step of the optimizer: all its passes, and the step itself; `step_flops` is None
-            where that of the optimizer is not known, and `unknown` says why.
+        step_macs, step_flops: of one step of the optimizer: all its passes, and the step itself.
         parameters, frozen_parameters: elements of trained and of other weights.
         weight_bytes: of all weights, as the precision has them; `copy_bytes` of their second copy: a master copy in
             float32, or one in 16 bits.
@@ -111,7 +110,7 @@ class TrainingCost(Record):
     recomputed_macs: int
     recomputed_flops: int
     step_macs: int
-    step_flops: int | None
+    step_flops: int
     parameters: int
     frozen_parameters: int
     weight_bytes: int

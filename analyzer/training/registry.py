@@ -56,6 +56,8 @@ class Gradient:
 BackwardRule: TypeAlias = Callable[[Node, Wants], Gradient]
 
 _rules: dict[tuple[str, str], BackwardRule | None] = {}
+_underivable: dict[tuple[str, str], str] = {}
+_closed: dict[tuple[str, str], frozenset[int]] = {}
 
 
 def backward(*op_types: str, domain: str = "") -> Callable[[BackwardRule], BackwardRule]:
@@ -79,6 +81,29 @@ def no_gradient(*op_types: str, domain: str = "") -> None:
         _add(domain, op_type, None)
 
 
+def no_derivative(*op_types: str, domain: str = "", why: str) -> None:
+    """Declare operators without a derivative, to which training gives one by choice: listed with the reason."""
+    for op_type in op_types:
+        _underivable[domain, op_type] = why
+
+
+def why_none(domain: str, op_type: str) -> str:
+    """Why an operator has no rule."""
+    _load()
+    return _underivable.get((domain, op_type), f"there is no backward rule for {domain or 'ai.onnx'}::{op_type}")
+
+
+def rounds(domain: str, op_type: str) -> bool:
+    """Whether an operator gives rounded numbers, through whose integers training may pass a gradient all the same."""
+    _load()
+    return (domain, op_type) in _underivable
+
+
+def no_gradient_to(op_type: str, *positions: int, domain: str = "") -> None:
+    """Declare inputs of real numbers to which an operator gives no gradient, though it does to others."""
+    _closed[domain, op_type] = frozenset(positions)
+
+
 def _add(domain: str, op_type: str, rule: BackwardRule | None) -> None:
     if (domain, op_type) in _rules:
         raise ValueError(f"{domain or 'ai.onnx'}::{op_type} has a backward rule already")
@@ -95,6 +120,13 @@ def passes(domain: str, op_type: str) -> bool:
     """Whether a gradient passes through an operator: one without a rule may let it, for all that is known."""
     _load()
     return _rules.get((domain, op_type), backward) is not None
+
+
+def open_inputs(node: Node) -> list[tuple[int, Tensor]]:
+    """Inputs that a node gives a gradient to, with their positions, if they can have one."""
+    _load()
+    closed = _closed.get((node.domain, node.op_type), frozenset())
+    return [(at, tensor) for at, tensor in enumerate(node.inputs) if tensor is not None and at not in closed]
 
 
 def registered() -> dict[tuple[str, str], BackwardRule | None]:

@@ -9,7 +9,7 @@ from neural_cost.analyzer.cost import Dim
 from neural_cost.analyzer.expressions import Formula, expanded
 from neural_cost.analyzer.memory.symbolic import MOST_CANDIDATES, Largest, Polynomials
 from neural_cost.analyzer.node import Unknown
-from neural_cost.analyzer.training.checkpoint import block_sums
+from neural_cost.analyzer.training.checkpoint import block_sums, sqrt_sums
 from neural_cost.analyzer.training.options import Checkpoint, TrainingOptions
 from neural_cost.analyzer.training.passes import NUMBERS, SYMBOLS, Looks, Part, backward_pass, total
 from neural_cost.analyzer.training.saved import Sizes, saved
@@ -19,8 +19,8 @@ from neural_cost.analyzer.training.subject import Subject
 def formulas(found: Subject, options: TrainingOptions, weights: int, saved_bytes: int) -> dict[str, Formula]:
     """MACs backward, bytes saved and memory as formulas; those that give another number than the report are left out.
 
-    `saved_bytes` are those of the report. Segments of about as many bytes are others at other sizes, so with them bytes
-    have no formula.
+    `saved_bytes` are those of the report. Segments of about as many bytes may be others at other sizes; where they may,
+    bytes have no formula.
     """
     graph = found.graph
     if not graph.names:
@@ -38,16 +38,20 @@ def formulas(found: Subject, options: TrainingOptions, weights: int, saved_bytes
         made["memory_bytes"] = Formula(expanded(counts["saved_bytes"] + weights), graph.names)
     else:
         del made["saved_bytes"]
-        made |= _blocks(found, options, weights)
+        made |= _segments(found, options, weights)
     return {name: formula for name, formula in made.items() if formula(graph.sizes) == numbers[name]}
 
 
-def _blocks(found: Subject, options: TrainingOptions, weights: int) -> dict[str, Formula]:
-    """Bytes with blocks checkpointed: the largest of the sums while each of them runs backward."""
-    if options.checkpoint is not Checkpoint.BLOCK:
-        return {}
+def _segments(found: Subject, options: TrainingOptions, weights: int) -> dict[str, Formula]:
+    """Bytes with checkpoints: the largest of the sums while each segment runs backward."""
     parts = backward_pass(found.flow, found.storage, SYMBOLS)
-    sums = block_sums(found, parts, Sizes(found.storage, SYMBOLS, options.widths.activation, found.graph.nodes))
+    numbers, symbols = (
+        Sizes(found.storage, looks, options.widths.activation, found.graph.nodes) for looks in (NUMBERS, SYMBOLS)
+    )
+    if options.checkpoint is Checkpoint.BLOCK:
+        sums = block_sums(found, parts, symbols)
+    else:
+        sums = sqrt_sums(found, parts, numbers, symbols)
     polynomials = Polynomials(dict(enumerate(sums)))
     most = [polynomials.expression(each) for each in polynomials.undominated(polynomials.sizes.values())]
     if not most or len(most) > MOST_CANDIDATES:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.arguments import device_of
+from neural_cost.analyzer.bounding import report_bound
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
 from neural_cost.analyzer.errors import DeviceError, OptionError
 from neural_cost.analyzer.formulas import Ends
@@ -16,7 +17,7 @@ from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.records import Coverage, NodeRecord, Totals, node_record
 from neural_cost.analyzer.report import Report, cover, total
-from neural_cost.analyzer.roofline import Bound, Work, bounds
+from neural_cost.analyzer.roofline import Bound
 from neural_cost.analyzer.traffic import compulsory_bytes
 from neural_cost.analyzer.walk import NodeCost
 from neural_cost.operations.costs import constants_of, costs_of, weights_of
@@ -123,14 +124,7 @@ class Estimate(Record):
         on = device_of(device)
         if on is None:
             raise DeviceError("a bound is on a device: give one, or its name.")
-        ends, nodes = self.opened.ends, self.opened.nodes
-        moved, _ = compulsory_bytes(nodes, ends.sources, ends.outputs)
-        works = [
-            Work(each.cost.flops_by_type, each.cost.traffic_bytes, each.repeats)
-            for each in nodes
-            if each.cost is not None and each.repeats
-        ]
-        return bounds(works, moved, on)
+        return report_bound(self, on)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, by the names of a report."""

@@ -82,8 +82,10 @@ def check_view(view: View, form: str, *, sorted_: bool) -> None:
         raise typer.BadParameter("--order needs --memory.")
     if view.memory and form not in ("table", "json"):
         raise typer.BadParameter("--memory is for tables and JSON.")
-    if view.training is not None and (view.by is not None or sorted_ or view.memory):
-        raise typer.BadParameter("--training shows nodes of its own: leave out --by, --sort and --memory.")
+    if view.training is not None and (view.by is not None or sorted_):
+        raise typer.BadParameter("--training shows nodes of its own: leave out --by and --sort.")
+    if view.training is not None and view.memory and form != "json":
+        raise typer.BadParameter("--training and --memory stand together in JSON alone: ask for one of them.")
     if view.symbolic and form not in ("table", "json"):
         raise typer.BadParameter("--symbolic is for tables and JSON.")
     if view.symbolic and view.by not in (None, By.NODE):

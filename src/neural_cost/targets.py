@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from neural_cost.analyzer.errors import BackendError, ExportError, ModelError, NeuralCostError
+from neural_cost.exporters.tensorflow_import import import_tensorflow, set_log_level
 
 ZOO, HF = "zoo:", "hf:"
 FACTORY = re.compile(r"(?P<where>.+):(?P<name>[^\W\d]\w*)")
@@ -89,7 +90,7 @@ def load(target: str, progress: Stage) -> Source:
         BackendError: a framework is missing.
     """
     progress(f"loading {target}")
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow logs its start, past Python's streams
+    set_log_level()
     if target.startswith(ZOO):
         return _family(target.removeprefix(ZOO))
     if target.startswith(HF):
@@ -125,8 +126,6 @@ def _family(text: str) -> Source:
     name, _, framework = text.partition("@")
     try:
         if framework == "keras":
-            from neural_cost.exporters.tensorflow_import import import_tensorflow
-
             import_tensorflow()
         model, inputs = family(name, framework or "torch")
     except KeyError as error:

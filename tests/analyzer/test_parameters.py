@@ -56,6 +56,24 @@ CASES = {
         3,
         3,
     ),
+    # zeros for a fixed batch of 2 are a state and no weight, as they stand or through an Expand to the size they have
+    "initial states": (
+        """g (float[5, 2, 3] x) => (float[5, 1, 2, 1] y) <float[1, 4, 3] w = {0,0,0,0,0,0,0,0,0,0,0,0},
+            float[1, 4, 1] r = {0,0,0,0}, float[1, 2, 1] h = {0, 0}, int64[3] s = {1, 2, 1}> {
+            c = Expand(h, s) y = LSTM <hidden_size = 1> (x, w, r, "", "", h, c) }""",
+        4 * 3 + 4,
+        4 * (4 * 3 + 4),
+    ),
+    # one state that is handed to every entry of the batch is learned
+    "learned state": (
+        """g (float[5, 4, 3] x) => (float[5, 1, 4, 2] y) <float[1, 2, 3] w = {0, 0, 0, 0, 0, 0},
+            float[1, 2, 2] r = {0, 0, 0, 0}, float[1, 1, 2] h = {0, 0}, int64 one = {1},
+            int64[1] zero = {0}, int64[1] first = {1}, int64[1] last = {2}> {
+            i = Identity(x) b = Shape(i) n = Gather <axis = 0> (b, one) u = Unsqueeze(n, zero)
+            t = Concat <axis = 0> (first, u, last) e = Expand(h, t) y = RNN <hidden_size = 2> (x, w, r, "", "", e) }""",
+        2 * 3 + 2 * 2 + 2,
+        4 * (2 * 3 + 2 * 2 + 2),
+    ),
     # frequencies of a rotary embedding, made at export: float positions would make them learned features
     "angles": (
         """g (int64[5] p, float[1, 4] f) => (float[5, 4] y) <float[2] w = {1, 0.1}, int64[1] one = {1}> {

@@ -6,11 +6,12 @@ the input.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from neural_cost.analyzer.node import Node, Tensor
 from neural_cost.analyzer.rules.activations import PerElement
-from neural_cost.analyzer.training.registry import BackwardRule, Gradient, Wants, backward, reduced
+from neural_cost.analyzer.training.registry import BackwardRule, Gradient, Kept, Wants, backward, reduced
 
 
 class Slope(NamedTuple):
@@ -81,9 +82,6 @@ def _rule_of(slope: Slope) -> BackwardRule:
 for _op_type, _slope in SLOPES.items():
     backward(_op_type)(_rule_of(_slope))
 
-backward("QuickGelu", domain="com.microsoft")(_rule_of(Slope(SWISH.work + PerElement(2))))
-backward("FastGelu", domain="com.microsoft")(_rule_of(GELU["tanh"]))
-
 
 @backward("Gelu")
 @backward("Gelu", domain="com.microsoft")
@@ -101,12 +99,29 @@ def swish(node: Node, wants: Wants) -> Gradient:
     return apply(node, Slope(SWISH.work + PerElement(2)) if scaled else SWISH)
 
 
+@backward("FastGelu", domain="com.microsoft")
+def fast_gelu(node: Node, wants: Wants) -> Gradient:
+    """The approximation with tanh of x and a bias, which sums what x gets; of both the sum is kept."""
+    found = apply(node, GELU["tanh"])
+    if node.input(1) is None:
+        return found
+    whole = Kept(node.y.size, node.y.dtype or "float32", precise=False)
+    return replace(found, other_flops=found.other_flops + reduced(node, wants & {1}), saves=(), kept=(whole,))
+
+
+@backward("QuickGelu", domain="com.microsoft")
+def quick_gelu(node: Node, wants: Wants) -> Gradient:
+    """A Swish whose alpha, 1.702 by default, multiplies twice more unless it is 1."""
+    del wants
+    return apply(node, SWISH if node.attr("alpha", 1.702) == 1.0 else Slope(SWISH.work + PerElement(2)))
+
+
 @backward("Clip")
 def clip(node: Node, wants: Wants) -> Gradient:
-    """One comparison for each bound."""
-    del wants
+    """One comparison for each bound; a bound that needs its own gradient sums what x does not get."""
     given = [node.input(1), node.input(2), node.attr("min"), node.attr("max")]
-    return apply(node, Slope(PerElement(sum(bound is not None for bound in given))))
+    of_x = apply(node, Slope(PerElement(sum(bound is not None for bound in given))))
+    return replace(of_x, other_flops=of_x.other_flops + reduced(node, wants - {0}))
 
 
 @backward("PRelu")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neural_cost.analyzer.cost import Dim
-from neural_cost.analyzer.node import Node, Tensor, Unknown
+from neural_cost.analyzer.node import Node, Tensor
 from neural_cost.analyzer.training.registry import Gradient, Kept, Wants, backward, reduced
 from neural_cost.analyzer.training.rules.activations import GELU
 from neural_cost.analyzer.training.rules.products import product
@@ -58,36 +58,6 @@ def _skipped(node: Node, wants: Wants, *, scale: int, shift: int, bias: int, x: 
         saves=(whole,),
         kept=kept,
     )
-
-
-@backward("MultiHeadAttention", domain=DOMAIN)
-def multi_head_attention(node: Node, wants: Wants) -> Gradient:
-    """Attention over Q, K and V of (batch, tokens, heads * head), without a cache; the scores' softmax is kept.
-
-    A score has the 4 FLOPs of its softmax, and one where a bias that is added to it needs its gradient; Q's is scaled.
-    """
-    q, k, v = node.x, node.input(1), node.input(2)
-    if k is None or v is None or q.rank != 3 or k.rank != 3 or node.input(6) is not None:
-        raise Unknown("its backward cost is known for Q, K and V apart, of three dimensions, without a cache")
-    rows, keys = q.shape[0] * node.required_attr("num_heads") * q.shape[1], k.shape[1]
-    of_scores, of_values = q.size * keys, node.y.size * keys
-    if node.causal_half and node.attr("unidirectional", 0):
-        raise Unknown("its backward cost is known for causal attention in full")
-    biases = sum((tensor.size for tensor in (q, k, v)), 0) - _size(node.input(3)) if 3 in wants else 0
-    scores = wants & {0, 1, 3, 5}
-    if 3 in wants and not wants >= {0, 1, 2}:
-        raise Unknown("its backward cost is known where a bias needs a gradient and what it is added to does as well")
-    return Gradient(
-        macs={at: macs for at, macs in ((0, of_scores), (1, of_scores), (2, of_values)) if at in wants},
-        inner_macs=of_values if scores else 0,
-        other_flops=biases + (rows * keys * (4 + (1 if 5 in wants else 0)) + q.size if scores else 0),
-        saves=(q, k, v),
-        kept=(_like(q, rows * keys),),
-    )
-
-
-def _size(tensor: Tensor | None) -> Dim:
-    return 0 if tensor is None else tensor.size
 
 
 def _like(tensor: Tensor, elements: Dim) -> Kept:

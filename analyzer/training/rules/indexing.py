@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neural_cost.analyzer.node import Node
-from neural_cost.analyzer.training.registry import Gradient, Wants, backward
+from neural_cost.analyzer.training.registry import Gradient, Kept, Wants, backward
 
 
 @backward("Gather", "GatherElements", "GatherND")
@@ -46,6 +46,16 @@ def top_k(node: Node, wants: Wants) -> Gradient:
     """Each value takes its gradient back to its place."""
     del wants
     return Gradient(saves=(node.output(1),))
+
+
+@backward("Unique")
+@backward("Unique", domain="com.microsoft")
+def unique(node: Node, wants: Wants) -> Gradient:
+    """Each value takes its gradient to where it was first: an int64 for each, or for each slice of an axis."""
+    del wants
+    places, axis = node.output(1), node.attr("axis")
+    count = node.y.size if axis is None else node.y.shape[axis]
+    return Gradient(saves=(places,), kept=() if places else (Kept(count, "int64"),))
 
 
 @backward("CumSum")

@@ -19,12 +19,11 @@ def laid_out(node: Node, wants: Wants) -> Gradient:
 
 @backward("Expand", "Tile", "Pad", "CenterCropPad")
 def repeated(node: Node, wants: Wants) -> Gradient:
-    """An add for each element that the output has more; a Pad of a constant drops them."""
-    del wants
-    constant = node.op_type == "CenterCropPad" or (
-        node.op_type == "Pad" and node.attr("mode", "constant") == "constant"
-    )
-    return Gradient(other_flops=0 if constant else node.y.size - node.x.size)
+    """An add for each element that the output has more; a Pad of a constant drops them, or sums them for its value."""
+    more = node.y.size - node.x.size
+    if node.op_type == "CenterCropPad" or (node.op_type == "Pad" and node.attr("mode", "constant") == "constant"):
+        return Gradient(other_flops=more - 1 if 2 in wants else 0)
+    return Gradient(other_flops=more)
 
 
 @backward("Resize", "Upsample")

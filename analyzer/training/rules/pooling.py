@@ -15,6 +15,12 @@ def max_pool(node: Node, wants: Wants) -> Gradient:
     return Gradient(other_flops=size, saves=(places,), kept=() if places else (Kept(size, "int64"),))
 
 
+@backward("MaxRoiPool")
+def max_roi_pool(node: Node, wants: Wants) -> Gradient:
+    """As a MaxPool, whatever the size of a region; its regions get no gradient."""
+    return max_pool(node, wants)
+
+
 @backward("AveragePool")
 def average_pool(node: Node, wants: Wants) -> Gradient:
     """A division for each output element, and an add for each tap of it."""

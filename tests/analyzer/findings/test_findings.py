@@ -235,10 +235,27 @@ def test_weights_that_are_there_twice(external, tmp_path):
     assert "duplicate-weights" not in ids(neural_cost.analyze(with_weights(tmp_path, arrays, external), device=DEVICE))
 
 
+def test_kernels_of_unknown_work_are_no_tiny_nodes(tmp_path):
+    report = analyzed(TINY, tmp_path, STARTS)
+    ran = [kernel(report, [0, 1], 900, work=None), kernel(report, [2], 900), kernel(report, [3], 900)]
+    assert "tiny-nodes" not in {finding.id for finding in find(report, **measured(report, *ran))}
+
+
 def test_weights_whose_file_is_missing_are_no_duplicates(tmp_path):
     file = with_weights(tmp_path, dict.fromkeys("ab", np.ones((100, 100), np.float32)), external=True)
     (tmp_path / "weights.bin").unlink()
     assert "duplicate-weights" not in ids(neural_cost.analyze(file))
+
+
+@pytest.mark.parametrize(("kind", "held"), [(TensorProto.UNDEFINED, ">= 0 B"), (TensorProto.STRING, "0 B")])
+def test_a_weight_whose_elements_have_no_size(kind, held, tmp_path):
+    """It is read by no node, and told of; what one of no type holds is not known. Of texts there are none here."""
+    file = with_weights(tmp_path, {"a": np.ones((100, 100), np.float32)}, external=False)
+    model = onnx.load(file)
+    model.graph.initializer.append(onnx.TensorProto(name="odd", data_type=kind, dims=[0]))
+    onnx.save(model, file)
+    (finding,) = [each for each in neural_cost.analyze(file).findings if each.id == "unused-weights"]
+    assert finding.evidence.startswith(f"1 initializers, {held},")
 
 
 def test_weights_that_nothing_reads(tmp_path):

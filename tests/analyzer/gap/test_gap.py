@@ -146,6 +146,7 @@ def test_a_device_without_bandwidth_says_so(tmp_path):
     gap = analyze_gap(report, Timed(2000, 2000), kernels=[kernel(report, [0, 1], 2000)])
     assert in_ns(gap) == {"kernel": 2000 - 1088}
     assert any("not known of round: bandwidth" in note for note in gap.notes)
+    assert not any("DRAM" in note for note in gap.notes)  # there is no figure of it
 
 
 def test_nodes_and_modules_add_up(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 import pytest
 
 import neural_cost
@@ -36,6 +38,25 @@ def test_transformers_have_the_macs_that_torch_counts(transformer):
     found = neural_cost.analyze(transformer.file, dims=transformer.dims).training()
     assert found.complete, (found.uncounted, found.unknown)
     assert found.backward_macs == backward_macs(lambda: transformer.module(**transformer.inputs))
+
+
+# Patterns of the module's names; the file has another name for a weight that is turned, val_28, and knows its module.
+FROZEN = {
+    "bert": ["*embeddings*", "*layer.0.*"],  # the first layers: nothing goes back into them
+    "gpt2": ["*h.0.*", "*ln_f*"],  # a layer between trained ones: the gradient passes through it
+    "vit": ["*q_proj*", "*k_proj*"],
+}
+
+
+@pytest.mark.parametrize("name", FROZEN)
+def test_frozen_weights_cost_what_torch_counts(name, tmp_path):
+    exported = transformer_models.export(name, tmp_path)
+    found = neural_cost.analyze(exported.file, dims=exported.dims).training(freeze=FROZEN[name])
+    for key, weight in exported.module.named_parameters():
+        weight.requires_grad_(not any(fnmatchcase(key, pattern) for pattern in FROZEN[name]))
+    frozen = [weight for weight in exported.module.parameters() if not weight.requires_grad]
+    assert found.frozen_parameters == sum(weight.numel() for weight in frozen) > 0
+    assert found.backward_macs == backward_macs(lambda: exported.module(**exported.inputs))
 
 
 def test_attention_as_an_operator_has_the_macs_that_torch_counts(tmp_path):
@@ -115,11 +136,14 @@ def test_transformers_keep_what_torch_keeps(transformer):
 
 
 def test_formulas_in_batch_and_steps_give_what_an_analysis_gives(transformer):
-    formulas = neural_cost.analyze(transformer.file).training().formulas
+    open_ = neural_cost.analyze(transformer.file)
+    formulas, peak = open_.training().formulas, open_.formulas.totals["activation_peak_bytes"]
     assert set(formulas) == {"backward_macs", "input_macs", "weight_macs", "saved_bytes", "memory_bytes"}
     for sizes in ({"batch": 1, "steps": 2}, {"batch": 5, "steps": 11}, {"batch": 2, "steps": 30}):
         dims = {name: sizes[name] for name in transformer.dims}
-        bound = neural_cost.analyze(transformer.file, dims=dims).training()
+        report = neural_cost.analyze(transformer.file, dims=dims)
+        bound = report.training()
+        assert peak(sizes) == report.totals.activation_peak_bytes
         assert {name: formula(sizes) for name, formula in formulas.items()} == {
             name: getattr(bound, name) for name in formulas
         }

@@ -70,3 +70,38 @@ def saved_tensors(module: Any, run: Callable[[], Any]) -> list[Any]:
 def saved_bytes(module: Any, run: Callable[[], Any]) -> int:
     """Bytes of the memories that autograd keeps, whole."""
     return sum(tensor.untyped_storage().nbytes() for tensor in saved_tensors(module, run))
+
+
+# FLOPs of each element that is read, and of each that is written, by the operators of optimizers' steps.
+OF_READ = {"linalg_vector_norm": 2, "mean": 1, "norm": 2}
+OF_WRITTEN = {
+    "linalg_vector_norm": 1, "norm": 1, "mean": 1, "lerp_": 3, "mul_": 1, "mul": 1, "div_": 1, "div": 1, "square_": 1,
+    "pow_": 1, "pow": 1, "sqrt": 1, "rsqrt_": 1, "clamp_": 1, "clamp_min_": 1, "addcmul_": 3, "addcdiv_": 3, "mm": 1,
+    "bmm": 1,
+}  # fmt: skip
+FREE = {"clone", "detach", "view", "expand", "_unsafe_view", "zeros_like", "conj", "_local_scalar_dense", "empty_like"}
+
+
+def elementwise_flops(run: Callable[[], Any]) -> int:
+    """FLOPs of all that torch runs; what it gives one element of for a tensor or a matrix is left out."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    found = 0
+
+    class Counter(TorchDispatchMode):
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            nonlocal found
+            result = function(*args, **(kwargs or {}))
+            name = function.overloadpacket.__name__
+            if name in FREE or not torch.is_tensor(result):
+                return result
+            found += OF_READ.get(name, 0) * args[0].numel()
+            if result.numel() > 1 and result.shape[-2:] != (1, 1):
+                scaled = 2 if (kwargs or {}).get("alpha", 1) != 1 else 1
+                found += result.numel() * (scaled if name == "add_" else OF_WRITTEN[name])
+            return result
+
+    with Counter():
+        run()
+    return found
