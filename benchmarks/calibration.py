@@ -1,8 +1,8 @@
 """What `neural-cost hardware --calibrate` measures beside a triad and a loop of multiply-adds in C, on one thread.
 
 `python -m benchmarks.calibration --output benchmarks/calibration.md` measures it anew. Both sides take turns, round by
-round. What else runs on the machine comes and goes: so they are held against each other by the ratio within a round, and
-its median over rounds. Then the machine is calibrated several times in a row, and each is held against the others.
+round. What else runs on the machine comes and goes: so they are held against each other by the ratio within a round,
+and its median over rounds. Then the machine is calibrated several times in a row, and each is held against the others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from time import perf_counter
 
 from neural_cost.analyzer.calibration import NOISY
 from neural_cost.analyzer.recalibration import disagreement, ratios
-from neural_cost.runtime.calibrate.bandwidth import ARRAYS, FLOAT, added, adder, row_read, working_sets
+from neural_cost.runtime.calibrate.bandwidth import ARRAYS, FLOAT, added, row_read, working_sets
 from neural_cost.runtime.calibrate.calibrate import calibrate
 from neural_cost.runtime.calibrate.compute import SIZES, feeds_of, product
 from neural_cost.runtime.calibrate.samples import best
@@ -140,8 +140,7 @@ def _product_s(size: int, budget_s: float) -> float:
 
 def sums(size: int, budget_s: float) -> float:
     """GB/s of the calibration's sums of arrays."""
-    call = best(adder(16), 0.02).seconds
-    return size / added(size, call, budget_s).seconds / 1e9
+    return size / added(size, budget_s).seconds / 1e9
 
 
 def rows(size: int, budget_s: float) -> float:
@@ -179,7 +178,7 @@ def page(found: Sequence[Row], rounds: int, again: str) -> str:
     versions = ", ".join(f"{name} {version(name)}" for name in ("onnxruntime", "numpy"))
     gcc = subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True, check=True).stdout.strip()
     load = " ".join(f"{each:.1f}" for each in os.getloadavg())
-    text = (__doc__ or "").split("\n\n")[1].replace("\n", " ").split(" Both sides")
+    text = (__doc__ or "").split("\n\n")[1].strip().replace("\n", " ").split(" Both sides")
     return "\n\n".join(
         [
             "# Calibration beside C",

@@ -1,8 +1,8 @@
 """Bandwidth over working sets: sums of two arrays into a third, and products of a row with a matrix.
 
 A sum reads two arrays and writes one; a product of a row with a matrix of weights only reads. The faster of the two at
-a size is what a kernel cannot exceed there. The time of a call on 16 elements is taken off: it moves nothing. Small
-arrays are summed many times in one call as well.
+a size is what a kernel cannot exceed there. Small arrays are summed many times in one call: its own time, taken off
+instead, changes by half from one moment to the next.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from neural_cost.analyzer.calibration import Rate
 from neural_cost.runtime.calibrate.models import model_of
@@ -40,10 +40,9 @@ def working_sets(last_level_cache: int | None) -> list[int]:
 
 def bandwidth_rates(sizes: list[int], threads: int, budget_s: float, waited: Callable[[], object]) -> Iterator[Rate]:
     """Bytes/s at each working set."""
-    call = best(adder(16), 0.02).seconds
     for size in sizes:
         each = budget_s / len(sizes) / 2
-        sums = added(size, call, each) if threads == 1 else _added_by(threads, size, each)
+        sums = added(size, each) if threads == 1 else _added_by(threads, size, each)
         read = row_read(threads, size, each)
         per_s, spread = max((size / found.seconds, found.spread) for found in (sums, read))
         if sums.waited and threads == 1:
@@ -60,19 +59,11 @@ def adder(elements: int, passes: int = 1) -> Callable[[], Any]:
     return lambda: np.add(one, other, out=total)
 
 
-def added(size: int, call: float, budget_s: float) -> Best:
-    """Sum two arrays into a third, `size` bytes together; `call` is what a call takes that moves nothing.
-
-    Of small ones a call takes much of the time: they are also summed many times in one call, and the better counts.
-    """
-    elements, passes = size // ARRAYS // FLOAT, ROUND_BYTES // size
-    budget_s = budget_s / 2 if passes > 1 else budget_s
-    found = best(adder(elements), budget_s)
-    found = found._replace(seconds=max(found.seconds - call, found.seconds / 2))
-    if passes <= 1:
-        return found
-    many = best(adder(elements, passes), budget_s)
-    return min(found, many._replace(seconds=many.seconds / passes))
+def added(size: int, budget_s: float) -> Best:
+    """Sum two arrays into a third, `size` bytes together."""
+    passes = max(1, ROUND_BYTES // size)
+    found = best(adder(size // ARRAYS // FLOAT, passes), budget_s)
+    return found._replace(seconds=found.seconds / passes)
 
 
 def row_read(threads: int, size: int, budget_s: float) -> Best:
@@ -83,10 +74,18 @@ def row_read(threads: int, size: int, budget_s: float) -> Best:
 
 
 def row_product(side: int) -> bytes:
-    """A model that multiplies a row with a square matrix of weights: nearly all that it moves is the matrix."""
-    weight = helper.make_tensor("w", TensorProto.FLOAT, (side, side), np.ones(side**2, np.float32).tobytes(), raw=True)
+    """A model that multiplies a row with a square matrix of ones: nearly all that it moves is the matrix.
+
+    ONNX Runtime makes the matrix when it loads the model; inside it, megabytes would be copied several times.
+    """
+    shape = numpy_helper.from_array(np.array([side, side], np.int64), "shape")
+    one = helper.make_tensor("one", TensorProto.FLOAT, (1,), (1.0,))
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, (1, side)) for name in "xy"]
-    return model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], ends[:1], ends[1:], [weight])
+    nodes = [
+        helper.make_node("ConstantOfShape", ["shape"], ["w"], value=one),
+        helper.make_node("MatMul", ["x", "w"], ["y"]),
+    ]
+    return model_of(nodes, ends[:1], ends[1:], [shape])
 
 
 def _added_by(threads: int, size: int, budget_s: float) -> Best:
