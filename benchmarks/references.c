@@ -30,14 +30,21 @@ static double now(void) {
     return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
+static float *kept;
+static size_t held;
+
+/* Give the memory back: the next call gets other pages, which caches may hold better or worse. */
+void forget(void) {
+    free(kept);
+    kept = NULL;
+    held = 0;
+}
+
 /* Memory that is kept from call to call, as long as no more is asked for. */
 static float *block(size_t elements) {
-    static float *kept;
-    static size_t held;
     size_t bytes = (elements * sizeof(float) + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     if (bytes > held) {
-        free(kept);
-        held = 0;
+        forget();
         kept = aligned_alloc(HUGE_PAGE, bytes);
         if (!kept) return NULL;
         held = bytes;

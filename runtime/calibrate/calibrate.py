@@ -50,8 +50,7 @@ def calibrate(plan: Plan | None = None, progress: Callable[[str], object] | None
     info = detect_cpu()
     left_out = {kind: why for kind in plan.types if (why := why_not(kind)) is not None}
     kinds = [kind for kind in plan.types if kind not in left_out]
-    names = (f"pass {place + 1} of {plan.passes}: " for place in range(plan.passes))
-    passes = [_pass(plan, info, kinds, lambda stage, name=name: tell(name + stage)) for name in names]
+    passes = [_pass(plan, info, kinds, _prefixed(tell, place + 1, plan.passes)) for place in range(plan.passes)]
     return Calibration(
         machine=identity(info),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -82,6 +81,10 @@ def _pass(plan: Plan, info: CpuInfo, kinds: Sequence[str], tell: Callable[[str],
         rates += bandwidth_rates(sets, count, each, waited=lambda: waits.append(1))
     tell("starting kernels")
     return _Pass(rates, dispatch_seconds(budget_s * SHARE_OF_DISPATCH), len(waits))
+
+
+def _prefixed(tell: Callable[[str], object], number: int, passes: int) -> Callable[[str], object]:
+    return lambda stage: tell(f"pass {number} of {passes}: {stage}")
 
 
 def _threads(count: int) -> str:

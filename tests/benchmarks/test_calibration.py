@@ -43,8 +43,14 @@ def test_the_ratio_is_of_the_same_round():
     """Ratios 0.5, 0.9 and 1.0 have the median 0.9; the two best, 4 and 6, would have 1.5."""
     row = Row("x", lambda: 0.0, lambda: 0.0, found=[(2.0, 1.0), (4.0, 3.6), (6.0, 6.0)])
     assert row.ratio == pytest.approx(0.9)
-    assert "| x | 6.0 | 6.0 | 0.90 | within |" in table([row])
+    assert "| x | 6.0 | 6.0 | 0.90 | 0.50 to 1.00 | within |" in table([row])
     assert "beyond" in table([Row("x", lambda: 0.0, lambda: 0.0, found=[(1.0, 1.16)])])
+
+
+def test_half_of_the_rounds():
+    """Of 1, 2, ..., 8 the two smallest and the two largest are outside."""
+    row = Row("x", lambda: 0.0, lambda: 0.0, found=[(1.0, float(ours)) for ours in (8, 1, 7, 2, 6, 3, 5, 4)])
+    assert row.middle == (3.0, 6.0)
 
 
 def test_each_round_has_another_order():
