@@ -67,6 +67,16 @@ class Row:
         ratios = sorted(ours / reference for reference, ours in self.found)
         return ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
 
+    @property
+    def verdict(self) -> str:
+        """Undecided is what lies beyond by its median alone, while half of the rounds reach to where it would not."""
+        if not self.judged:
+            return ""
+        if abs(self.ratio - 1) <= WITHIN:
+            return "within"
+        low, high = self.middle
+        return "undecided" if low <= 1 + WITHIN and high >= 1 - WITHIN else "beyond"
+
     def turn(self, number: int) -> None:
         """One round, in the other order each time."""
         sides = (self.reference, self.ours)
@@ -165,10 +175,9 @@ def table(found: Sequence[Row]) -> str:
     ]
     for row in found:
         reference, ours = row.best
-        verdict = ("within" if abs(row.ratio - 1) <= WITHIN else "beyond") if row.judged else ""
         low, high = row.middle
         figures = f"{reference:.1f} | {ours:.1f} | {row.ratio:.2f} | {low:.2f} to {high:.2f}"
-        lines.append(f"| {row.name} | {figures} | {verdict} |")
+        lines.append(f"| {row.name} | {figures} | {row.verdict} |")
     return "\n".join(lines)
 
 
@@ -198,7 +207,8 @@ def page(found: Sequence[Row], rounds: int, again: str) -> str:
             "# Calibration beside C",
             f"{text[0]}\n\nBoth sides{text[1]}",
             f"{info.name}, {info.cores} cores of a virtual machine; {versions}; gcc {gcc} {' '.join(FLAGS[:2])}; "
-            f"{datetime.now(UTC):%Y-%m-%d}; {rounds} rounds; load averages at the end {load}. Within is {WITHIN:.0%}. "
+            f"{datetime.now(UTC):%Y-%m-%d}; {rounds} rounds; load averages at the end {load}. Within is {WITHIN:.0%}; "
+            "undecided, where half of the rounds reach to within it. "
             "A row times a matrix is what ONNX Runtime reads weights at: it is held against a sum in C, which it need "
             "not reach, and a calibration has the faster of the two at each working set.",
             table(found),

@@ -53,6 +53,13 @@ def test_half_of_the_rounds():
     assert row.middle == (3.0, 6.0)
 
 
+def test_what_rounds_do_not_agree_on_is_undecided():
+    """Ratios 0.8, 1.1, 1.3, 1.4, 1.5: the middle one is beyond 15 %, and half of them reach down to 1.1."""
+    row = Row("x", lambda: 0.0, lambda: 0.0, found=[(1.0, ours) for ours in (1.5, 0.8, 1.3, 1.4, 1.1)])
+    assert row.verdict == "undecided"
+    assert Row("x", lambda: 0.0, lambda: 0.0, judged=False, found=row.found).verdict == ""
+
+
 def test_each_round_has_another_order():
     order = []
     row = Row("x", lambda: order.append("C") or 2.0, lambda: order.append("ours") or 3.0)
