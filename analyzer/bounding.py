@@ -62,4 +62,6 @@ def report_bound(report: Analyzed, device: Device) -> Bound:
 
 def node_work(node: NodeCost, repeats: int = 1) -> Work | None:
     """What one execution must do; None where it is not known."""
-    return None if node.cost is None else Work(node.least_flops, node.cost.traffic_bytes, repeats)
+    if node.cost is None:
+        return None
+    return Work(node.least_flops, node.cost.traffic_bytes, repeats, node.padding_flops(integers=True))

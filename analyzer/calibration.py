@@ -46,7 +46,8 @@ class Calibration(Record):
         dispatch_s: seconds that a kernel of ONNX Runtime takes which does nothing.
         memory_bytes: of the machine; None where it does not tell.
         left_out: types that ONNX Runtime cannot compute here, each with the reason.
-        notes: what makes the figures doubtful.
+        disturbed: what was seen to make the figures too low: another program, a change of clock.
+        notes: what else a reader should know.
         kernels: how long kernels took by themselves, for predictions; None where they were not timed.
     """
 
@@ -57,6 +58,7 @@ class Calibration(Record):
     dispatch_s: float
     memory_bytes: int | None = None
     left_out: Mapping[str, str]
+    disturbed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     kernels: KernelRates | None = None
 
@@ -74,6 +76,12 @@ class Calibration(Record):
     def noise(self) -> float:
         """The median spread: how far the samples of a point lie from the best of them."""
         return median(rate.spread for rate in self.rates)
+
+    @property
+    def doubts(self) -> list[str]:
+        """What was seen while it was measured that makes figures too low: empty on a quiet machine."""
+        noisy = [f"the machine is noisy: a median sample took {self.noise:.0%} longer than the best"]
+        return [*self.disturbed, *(noisy if self.noise > NOISY else [])]
 
     def curve(self, what: str, threads: int) -> list[Rate]:
         """Points of one curve by size."""
@@ -99,13 +107,14 @@ class Calibration(Record):
             memory_bytes=self.memory_bytes,
             source=f"measured on {self.date[:10]} with onnxruntime {self.versions.get('onnxruntime', '?')}",
             confidence="medium" if self.noise > NOISY else "high",
-            notes=self.notes,
+            notes=(*self.disturbed, *self.notes),
             kernels=None if self.kernels is None else self.kernels.table(wanted),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, from which `from_dict` makes it again."""
-        lists = {"rates": [asdict(rate) for rate in self.rates], "notes": list(self.notes)}
+        said = {"disturbed": list(self.disturbed), "notes": list(self.notes)}
+        lists = {"rates": [asdict(rate) for rate in self.rates], **said}
         kernels = None if self.kernels is None else self.kernels.to_dict()
         return {"version": VERSION} | asdict(replace(self, kernels=None)) | lists | {"kernels": kernels}
 
@@ -123,10 +132,10 @@ class Calibration(Record):
             raise ValueError(f"it is of version {data.get('version')}, and {VERSION} is wanted")
         fields = {name: value for name, value in data.items() if name != "version"}
         rates = tuple(Rate(**rate) for rate in data["rates"])
-        kernels = (
-            None if data.get("kernels") is None else KernelRates.from_dict(data["kernels"])
-        )  # older files have none
-        return cls(**{**fields, "rates": rates, "notes": tuple(data["notes"]), "kernels": kernels})
+        said = {name: tuple(data.get(name, ())) for name in ("disturbed", "notes")}
+        timed = data.get("kernels")  # older files have none
+        kernels = None if timed is None else KernelRates.from_dict(timed)
+        return cls(**{**fields, **said, "rates": rates, "kernels": kernels})
 
     def _most(self, what: str, threads: int) -> float | None:
         """The best rate over sizes."""

@@ -92,7 +92,9 @@ def _head(
         f"Calibrated before and after: the float32 peak of one thread was {first / 1e9:.1f} and {second / 1e9:.1f} "
         f"GFLOP/s ({change:+.1%}){noisy}."
     )
-    for note in dict.fromkeys((*before.notes, *after.notes, *(before.kernels.notes if before.kernels else ()))):
+    for note in dict.fromkeys(
+        (*before.doubts, *before.notes, *after.doubts, *after.notes, *(before.kernels.notes if before.kernels else ()))
+    ):
         yield f"- {note}"
 
 
