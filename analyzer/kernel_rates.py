@@ -15,7 +15,14 @@ from typing import Any, NamedTuple
 from neural_cost.analyzer.record import Record
 
 FAR = 4.0  # times the largest size, or below the smallest, from where on a time is doubted
-SQUARES: Mapping[str, int] = {"LSTM": 2, "GRU": 2, "RNN": 2}  # place of the size that the work grows with the square of
+SQUARES: Mapping[str, int] = {
+    "LSTM": 2,
+    "GRU": 2,
+    "RNN": 2,
+    "DynamicQuantizeLSTM": 2,
+    "STFT": 1,
+    "DFT": 1,
+}  # place of the size that the work grows with the square of
 # Kinds whose sizes are runs of elements and how long each is: a long run is as good as several shorter ones.
 RUNS = frozenset({
     "Transpose", "Gather", "Concat", "Slice", "Split", "Expand", "Pad", "Add broadcast", "Where broadcast",

@@ -3,6 +3,9 @@
 The split was written down before any of them was predicted. No figure of either half is in the program: rates come from
 kernels that a calibration measures by themselves. Errors of the first half led to better kernel models; the second half
 was only ever run as a whole.
+
+Three models were moved after the first run of the second half (`MOVED`): their time is in operators that were only
+guessed then. Those are timed since, so the models are looked at.
 """
 
 from __future__ import annotations
@@ -25,6 +28,14 @@ LOOKED_AT_PRACTICE = (
     "ch_PP-OCRv4_det_infer", "nakdimon", "silero_vad_16k_sequence", "lac_encoder", "open-nsfw",
     "derive_form_model.int8",
 )  # fmt: skip
+MOVED = ("whisper80", "gigaam_v3", "bilstm.int8")  # of STFT and DynamicQuantizeLSTM
+HISTORY = (
+    "The first run of the models held out, 33 then, on a machine that did other work too (2026-12-03), had a median "
+    "absolute error of 10.8% on one thread and 14.2% on two, a rank correlation of 0.916 and 0.877, and no bound "
+    "violated. Three were off by 96 %, 97 % and 2297 % (whisper80, gigaam_v3, bilstm.int8): their STFT and "
+    "DynamicQuantizeLSTM were not timed but guessed, as the report said of them. They are timed since, and the three "
+    "models count as looked at."
+)
 BATCH = 16
 SIZES = {"batch": 8, "steps": 32}
 
@@ -106,7 +117,7 @@ def _practice() -> Iterator[Subject]:
     from tests.corpus import practice_models
 
     for model in practice_models():
-        yield Subject(model.name, "practice", _half(model.name in LOOKED_AT_PRACTICE), model.file, model.dims)
+        yield Subject(model.name, "practice", _half(model.name in LOOKED_AT_PRACTICE + MOVED), model.file, model.dims)
 
 
 def _half(looked_at: bool) -> Half:

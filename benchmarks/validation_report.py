@@ -8,6 +8,7 @@ from statistics import median
 
 import pandas as pd
 
+from benchmarks.validation_models import HISTORY
 from neural_cost.analyzer.calibration import Calibration
 from neural_cost.analyzer.tables.figures import seconds
 
@@ -85,6 +86,8 @@ def _head(
         "model. The two halves were chosen and written down (`benchmarks/validation_models.py`) before any model was "
         "predicted."
     )
+    yield ""
+    yield HISTORY
     yield ""
     change = second / first - 1 if first else 0.0
     noisy = "; **more than 10 %: the machine changed**" if abs(change) > 0.1 else ""

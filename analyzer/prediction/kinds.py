@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from neural_cost.analyzer.node import Unknown
-from neural_cost.analyzer.prediction import control, convolutions, elementwise, moving, products
+from neural_cost.analyzer.prediction import control, convolutions, elementwise, moving, products, signals
 from neural_cost.analyzer.prediction.piece import Job, Piece, count
 
 Pieces = Callable[[Job], Iterator[Piece]]
@@ -63,6 +63,8 @@ KINDS: Mapping[str, Pieces] = {
     **dict.fromkeys(("ScatterND", "ScatterElements", "Scatter"), moving.scatter),
     **dict.fromkeys(("Loop", "Scan"), control.loop),
     "If": control.branch,
+    "STFT": signals.short_time,
+    "DFT": signals.discrete,
     **dict.fromkeys(("ConstantOfShape", "Range", "EyeLike", "Trilu", "CumSum"), moving.filled),
 }
 ALIASES = {

@@ -1,8 +1,8 @@
 """Pieces of products of matrices and of recurrent operators.
 
 Kinds "MatMul weight", "MatMulInteger", "DynamicQuantizeMatMul": rows, inner size, columns; the second matrix is
-constant. "MatMul": products, rows, inner size, columns; neither is constant. "LSTM", "GRU", "RNN": steps, batch,
-hidden size.
+constant. "MatMul": products, rows, inner size, columns; neither is constant. "LSTM", "GRU", "RNN",
+"DynamicQuantizeLSTM": steps, batch, hidden size.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from math import prod
 
 from neural_cost.analyzer.prediction.elementwise import of_elements
 from neural_cost.analyzer.prediction.piece import Job, Piece, ints
-
-GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 
 
 def matmul(job: Job) -> Iterator[Piece]:
@@ -62,11 +60,12 @@ def recurrent(job: Job) -> Iterator[Piece]:
     steps, batch, features = ints(job.node.x)
     if job.node.attr("layout", 0):
         steps, batch = batch, steps
-    directions, _, hidden = ints(job.node.input(2))
-    kind = job.node.op_type.removeprefix("DynamicQuantize")
-    guess = kind != job.node.op_type
-    yield Piece(kind, (steps, batch, hidden), directions, guess)
-    yield Piece("MatMul weight", (steps * batch, features, GATES[kind] * hidden), directions, guess)
+    directions, *weights = ints(job.node.input(2))
+    kind = job.node.op_type
+    hidden = min(weights)  # (gates x hidden, hidden), or turned round where they are quantized
+    product = "DynamicQuantizeMatMul" if kind == "DynamicQuantizeLSTM" else "MatMul weight"
+    yield Piece(kind, (steps, batch, hidden), directions)
+    yield Piece(product, (steps * batch, features, max(weights)), directions)
 
 
 def einsum(job: Job) -> Iterator[Piece]:

@@ -24,8 +24,15 @@ from neural_cost.runtime.calibrate.kernels.others import (
     normalizing,
     pooling,
     quantizing,
+    transforming,
 )
-from neural_cost.runtime.calibrate.kernels.products import cells, packed_convolutions, plain_convolutions, products
+from neural_cost.runtime.calibrate.kernels.products import (
+    cells,
+    packed_convolutions,
+    plain_convolutions,
+    products,
+    quantized_cells,
+)
 from neural_cost.runtime.calibrate.kernels.spec import Operand, Spec
 from neural_cost.runtime.calibrate.models import model_of
 from neural_cost.runtime.calibrate.samples import Best, best
@@ -115,7 +122,8 @@ def _rewritten(channels: int) -> list[str] | None:
 def _specs(block: int, kinds: frozenset[str] | None) -> Iterator[Spec]:
     groups: Iterable[Iterator[Spec]] = (
         products(), packed_convolutions(block), plain_convolutions(), cells(), elementwise(), normalizing(), moving(),
-        pooling(block), quantizing(), controlling(),
+        pooling(block), quantizing(), quantized_cells(), transforming(),
+        controlling(),
     )  # fmt: skip
     return (spec for spec in chain(*groups) if kinds is None or spec.kind in kinds)
 

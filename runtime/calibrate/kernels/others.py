@@ -102,6 +102,20 @@ def moving() -> Iterator[Spec]:
     yield Spec("whole numbers", (1,), "Add", [whole, whole])
 
 
+def transforming() -> Iterator[Spec]:
+    """Fourier transforms by how many there are and their length: a power of two goes another way."""
+    for kind, lengths in (("STFT", (60, 400)), ("STFT power of two", (64, 512))):
+        for frames, length in product((2, 64), lengths):
+            step = Operand((), TensorProto.INT64, constant=True, values=(length // 2,))
+            signal = Operand((1, length // 2 * (frames - 1) + length))
+            operands = [signal, step, Operand((length,), constant=True)]
+            yield Spec(kind, (frames, length), "STFT", operands, work=frames * length * 100)
+    for kind, lengths in (("DFT", (60, 400)), ("DFT power of two", (64, 512))):
+        for many, length in product((1, 64), lengths):
+            operands = [Operand((many, length, 1))]
+            yield Spec(kind, (many, length), "DFT", operands, {"axis": 1}, work=many * length * 100)
+
+
 def controlling() -> Iterator[Spec]:
     """Loops by their iterations, and one branch of two; bodies of next to nothing."""
     for trips in (1, 32):

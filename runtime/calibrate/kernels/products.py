@@ -63,7 +63,7 @@ def _depthwise(kind: str, side: int, taps: int, channels: int, *, stride: int = 
 
 def plain_convolutions() -> Iterator[Spec]:
     """Convolutions in the file's own layout: one-dimensional ones, and those whose channels cannot be packed."""
-    for groups, side, cin, cout in product((1, 8), (2, 6, 24), (4, 24, 120), (4, 24, 120)):
+    for groups, side, cin, cout in product((1, 8), (1, 2, 6, 24), (4, 24, 120), (4, 24, 120)):
         for kind, taps in (("plain conv 1x1", 1), ("plain conv 3x3", 3)):
             yield _plain(kind, groups, side, taps, (cin, cout))
     for side, channels in product((7, 28), (10, 110)):
@@ -97,6 +97,18 @@ def cells() -> Iterator[Spec]:
             attributes = {"hidden_size": hidden} | ({"linear_before_reset": 1} if op_type == "GRU" else {})
             work = steps * batch * gates * hidden**2
             yield Spec(op_type, (steps, batch, hidden), op_type, operands, attributes, outputs=2, work=work)
+
+
+def quantized_cells() -> Iterator[Spec]:
+    """ONNX Runtime's own LSTM of integer weights, which quantizes what it multiplies, on one feature."""
+    for steps, batch, hidden in product((1, 16), (1, 16), (32, 128, 384)):
+        weights = [Operand((1, rows, 4 * hidden), TensorProto.INT8, constant=True) for rows in (1, hidden)]
+        scale, zero = Operand((1,), constant=True), Operand((1,), TensorProto.INT8, constant=True, values=(0,))
+        bias = Operand((1, 8 * hidden), constant=True)
+        operands = [Operand((steps, batch, 1)), *weights, bias, None, None, None, None, scale, zero, scale, zero]
+        work = steps * batch * 4 * hidden**2
+        yield Spec("DynamicQuantizeLSTM", (steps, batch, hidden), "DynamicQuantizeLSTM", operands,
+                   {"hidden_size": hidden}, MICROSOFT, outputs=2, work=work)  # fmt: skip
 
 
 def _image(channels: int, side: int, taps: int, stride: int) -> Operand:

@@ -117,6 +117,28 @@ def test_a_prediction_below_the_bound_says_so(tmp_path):
     assert predicted(text, tmp_path, {"MatMul weight": {(4, 8, 6): 1.0}}).notes == ()
 
 
+def test_a_quantized_lstm_has_its_weights_turned_round(tmp_path):
+    """Its recurrent weights are (directions, hidden, gates x hidden): here 2, 8 and 32, over 5 steps of 3 features."""
+    text = weighted(
+        "(float[5, 1, 3] x) => (float[5, 2, 1, 8] y)",
+        "y = com.microsoft.DynamicQuantizeLSTM <hidden_size = 8, direction = \"bidirectional\">"
+        "(x, w, r, b, , , , , s, z, s, z)",
+        w=(2, 3, 32), r=(2, 8, 32), b=(2, 64), s=(2,), z=(2,),
+    )  # fmt: skip
+    text = '<ir_version: 10, opset_import: ["" : 20, "com.microsoft" : 1]> ' + text
+    times = {"DynamicQuantizeLSTM": {(5, 1, 8): 3.0}, "DynamicQuantizeMatMul": {(5, 3, 32): 1.0}}
+    assert predicted(text, tmp_path, times).seconds == pytest.approx(2 * (3 + 1) * US)
+
+
+def test_transforms_by_how_many_and_how_long(tmp_path):
+    # 100 elements, a window of 20 every 10: 1 + (100 - 20) / 10 = 9 frames
+    made = "s = Constant <value = int64 {10}> ()  y = STFT(x, s, w)"
+    text = weighted("(float[1, 100] x) => (float[1, 9, 11, 2] y)", made, w=(20,))
+    assert predicted(text, tmp_path, {"STFT": {(9, 20): 7.0}}).seconds == pytest.approx(7 * US)
+    wide = weighted("(float[1, 100] x) => (float[1, 9, 9, 2] y)", made, w=(16,))
+    assert not predicted(wide, tmp_path, {"STFT": {(9, 16): 7.0}}).complete  # a power of two goes another way
+
+
 def test_a_device_without_kernels_says_what_to_do():
     report = neural_cost.analyze(path("dnn"), {"batch": 1})
     with pytest.raises(neural_cost.DeviceError, match="hardware --calibrate --kernels"):
