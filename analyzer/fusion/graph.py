@@ -54,7 +54,7 @@ class FusionGraph:
         found: dict[int, int] = {}
         for place in reversed(range(len(self.nodes))):
             made = self.node(place).output(0)
-            reader = None if made is None or made.name in self.returned else self._first_reader.get(made.name)
+            reader = None if made is None or made.name in self.returned else self.first_readers.get(made.name)
             if reader is None or self.nodes[reader].graph != self.nodes[place].graph:
                 continue
             if self._changes_nothing(place):
@@ -62,7 +62,8 @@ class FusionGraph:
         return found
 
     @cached_property
-    def _first_reader(self) -> dict[str, int]:
+    def first_readers(self) -> dict[str, int]:
+        """The first node that reads a tensor under its own name."""
         found: dict[str, int] = {}
         for place, node in enumerate(self.nodes):
             for tensor in node.node.inputs:
@@ -73,7 +74,7 @@ class FusionGraph:
     def _changes_nothing(self, place: int) -> bool:
         node = self.node(place)
         more = [tensor.name for tensor in node.outputs[1:] if tensor is not None]
-        if self.op(place) not in DROPPED or not self.runs(place) or any(n in self._first_reader for n in more):
+        if self.op(place) not in DROPPED or not self.runs(place) or any(n in self.first_readers for n in more):
             return False
         given, made = node.input(0), node.output(0)
         alike = given is not None and made is not None and given.dtype == made.dtype

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from neural_cost.analyzer.fusion.graph import FusionGraph, Group
 from neural_cost.analyzer.fusion.open_shapes import open_shapes
@@ -26,6 +26,7 @@ FIRST: Mapping[str, Sequence[Pattern]] = {
     "Slice": (split,),
     "Gather": (split, transposed_row),
 }
+Key: TypeAlias = tuple[str, str, tuple[str, ...], int]  # graph, operator, inputs, outputs
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial")
 
 
@@ -81,7 +82,8 @@ def _join(taken: dict[int, Group], others: dict[int, int]) -> None:
 
 def _twins(graph: FusionGraph) -> dict[int, int]:
     """Nodes that do the same to the same tensors as one before them, which the runtime then computes once."""
-    made: dict[tuple[object, ...], list[int]] = {}
+    made: dict[Key, int] = {}
+    texts: dict[Key, dict[str, int]] = {}  # attributes are only looked at where all else is alike
     same: dict[str, str] = {}
     found: dict[int, int] = {}
     for place, each in enumerate(graph.nodes):
@@ -91,10 +93,12 @@ def _twins(graph: FusionGraph) -> dict[int, int]:
         if each.constant or place in graph.dropped or each.repeats == 0 or _differs_each_time(each):
             continue
         names = tuple("" if t is None else same.get(source := graph.source(t.name), source) for t in node.inputs)
-        alike = made.setdefault((each.graph, graph.op(place), names, len(node.outputs)), [])
-        first = next((other for other in alike if _text(graph, other) == _text(graph, place)), None)
-        if first is None or _is_returned(graph, place):
-            alike.append(place)
+        key = (each.graph, graph.op(place), names, len(node.outputs))
+        alike = made.setdefault(key, place)
+        if alike == place:
+            continue
+        first = texts.setdefault(key, {_text(graph, alike): alike}).setdefault(_text(graph, place), place)
+        if first == place or _is_returned(graph, place):
             continue
         found[place] = first
         pairs = zip(node.outputs, graph.node(first).outputs, strict=True)
@@ -106,9 +110,9 @@ def _differs_each_time(each: NodeCost) -> bool:
     return each.kind == "control_flow" or each.node.op_type in RANDOM
 
 
-def _text(graph: FusionGraph, place: int) -> list[tuple[str, str]]:
+def _text(graph: FusionGraph, place: int) -> str:
     """The attributes, to tell whether two are alike."""
-    return [(name, text_of(value)) for name, value in sorted(graph.node(place).attributes.items())]
+    return str([(name, text_of(value)) for name, value in sorted(graph.node(place).attributes.items())])
 
 
 def _filled(node: Node) -> dict[str, str]:

@@ -19,10 +19,10 @@ class Part(NamedTuple):
 def split(graph: FusionGraph, place: int) -> Group | None:
     """All nodes that read one tensor, where each takes a part of one axis and the parts are all of it."""
     x = graph.node(place).input(0)
-    if x is None or x.constant or x.dims is None:
+    if x is None or x.constant or x.dims is None or graph.first_readers.get(x.name) != place:
         return None
     members = sorted(reader for reader in graph.readers.get(graph.source(x.name), ()) if reader >= 0)
-    if len(members) < 2 or members[0] != place or {graph.op(each) for each in members} != {graph.op(place)}:
+    if len(members) < 2 or {graph.op(each) for each in members} != {graph.op(place)}:
         return None
     found = [_part(graph, each) for each in members]
     parts = sorted(part for part in found if part is not None)

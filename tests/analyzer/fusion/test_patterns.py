@@ -136,6 +136,13 @@ def test_a_long_run_of_nodes_that_change_nothing_takes_no_time(tmp_path):
     assert len(groups(text, tmp_path)) == 1
 
 
+def test_many_that_are_nearly_the_same_take_no_time(tmp_path):
+    many = 3000
+    steps = "  ".join(f"t{n} = Elu <alpha = {n}.5> (x)" for n in range(many))
+    ends = ", ".join(f"float[4] t{n}" for n in range(many))
+    assert len(groups(f"g (float[4] x) => ({ends}) {{ {steps} }}", tmp_path)) == many
+
+
 def test_an_attribute_that_cannot_be_read_is_like_no_other(tmp_path):
     wrong = onnx.TensorProto(data_type=onnx.TensorProto.UINT64, dims=[1], float_data=[1.0])
     nodes = [onnx.helper.make_node("Op", ["x"], [name], domain="mine", value=wrong) for name in "ab"]
@@ -144,3 +151,12 @@ def test_an_attribute_that_cannot_be_read_is_like_no_other(tmp_path):
     model = onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", ends[:1], ends[1:]), opset_imports=opsets)
     onnx.save(model, tmp_path / "m.onnx")
     assert neural_cost.analyze(tmp_path / "m.onnx").coverage.uncounted[0]["nodes"] == 2
+
+
+def test_many_that_take_a_part_of_one_tensor_take_no_time(tmp_path):
+    many = 3000
+    steps = "  ".join(f"t{n} = Gather(x, i{n})" for n in range(many))
+    made = "  ".join(f"i{n} = Constant <value = int64 {{{n % 3}}}> ()" for n in range(many))
+    ends = ", ".join(f"float[4] t{n}" for n in range(many))
+    found = groups(f"g (float[4, 4] x) => ({ends}) {{ {made} {steps} }}", tmp_path)
+    assert len([each for each in found if "Gather" in each[1]]) == many
