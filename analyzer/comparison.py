@@ -13,8 +13,11 @@ from neural_cost.analyzer.record import Record
 if TYPE_CHECKING:
     import pandas as pd
 
+    from neural_cost.analyzer.findings.record import Finding
+
 Verdict: TypeAlias = Literal["reference", "faster", "slower", "no difference shown", "failed"]
 MARGIN = 0.05  # two processes of one backend differ by up to 3 % for as long as they live: no verdict on less
+SCHEMA_VERSION = 1  # of the JSON: `comparison.schema.json` of the package
 COLUMNS = (
     "name", "median_s", "min_s", "ratio_to_native", "ratio_low", "ratio_high", "verdict", "first_call_s", "prepare_s",
     "memory_bytes", "max_abs_diff", "max_rel_diff", "within", "error",
@@ -103,6 +106,13 @@ class Comparison(Record):
     backends: list[BackendResult]
     interrupted: bool = False
 
+    @property
+    def findings(self) -> list[Finding]:
+        """What the times show: a native backend that is faster than ONNX Runtime."""
+        from neural_cost.analyzer.findings.backends import faster_backend
+
+        return list(faster_backend(self))
+
     def rows(self) -> list[dict[str, Any]]:
         """A row for each backend."""
         return [_row(each, self.reference) for each in self.backends]
@@ -112,7 +122,9 @@ class Comparison(Record):
         names = ("target", "reference", "threads", "device", "machine", "date", "interrupted")
         plain = {name: getattr(self, name) for name in names}
         maps = {"dims": dict(self.dims), "versions": dict(self.versions), "notes": list(self.notes)}
-        return plain | maps | {"backends": [each.to_dict() for each in self.backends]}
+        found = {"findings": [each.to_dict() for each in self.findings]}
+        backends = {"backends": [each.to_dict() for each in self.backends]}
+        return {"schema_version": SCHEMA_VERSION} | plain | maps | backends | found
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
@@ -121,8 +133,11 @@ class Comparison(Record):
         Raises:
             KeyError, TypeError, ValueError: it is no comparison.
         """
+        if (version := data.get("schema_version", SCHEMA_VERSION)) != SCHEMA_VERSION:
+            raise ValueError(f"it is of version {version}, and {SCHEMA_VERSION} is wanted")
         results = [BackendResult(**_read(each)) for each in data["backends"]]
-        return cls(**{**data, "backends": results, "notes": tuple(data["notes"])})
+        fields = {name: value for name, value in data.items() if name not in ("schema_version", "findings")}
+        return cls(**{**fields, "backends": results, "notes": tuple(data["notes"])})
 
     def to_dataframe(self) -> pd.DataFrame:
         """A row for each backend, in pandas, which must be installed."""

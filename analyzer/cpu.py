@@ -15,19 +15,20 @@ from neural_cost.analyzer.device_table import find_device
 from neural_cost.analyzer.errors import DeviceError
 
 
-def cpu_device(info: CpuInfo) -> Device:
+def cpu_device(info: CpuInfo, threads: int | None = None) -> Device:
     """Turn what a machine says of its CPU into a device of kind "datasheet".
 
-    Peaks count the cores that the process may use, at the highest clock that the machine tells or that any chip of its
-    kind has. Nothing is invented: a core of unknown rate or clock leaves the peaks out, notes say what is missing, and
-    the caveat what can exceed them.
+    Peaks count the cores that the process may use, of which `threads` keep so many busy, the fastest first; at the
+    highest clock that the machine tells or that any chip of its kind has. Nothing is invented: a core of unknown rate
+    or clock leaves the peaks out, notes say what is missing, and the caveat what can exceed them.
     """
     rates = [group_rates(info, group) for group in info.groups]
     known = [rate for rate in rates if rate is not None]
-    peaks = _peaks(info, known) if known and len(known) == len(rates) else {}
+    used = info.cores if threads is None else min(info.cores, max(1, threads))
+    peaks = _peaks(info, known, used) if known and len(known) == len(rates) else {}
     bandwidth = _apple_bandwidth(info)
     return Device(
-        name=_name(info, known),
+        name=_name(info, known, used),
         kind="datasheet",
         vendor=info.vendor,
         type="cpu",
@@ -41,9 +42,9 @@ def cpu_device(info: CpuInfo) -> Device:
     )
 
 
-def _peaks(info: CpuInfo, rates: list[GroupRates]) -> dict[str, float]:
-    """FLOP/s by type: the sum over groups, the fastest first, up to the CPU time that a cgroup allows."""
-    left = float(info.cores) if info.quota_cpus is None else min(info.cores, info.quota_cpus)
+def _peaks(info: CpuInfo, rates: list[GroupRates], cores: int) -> dict[str, float]:
+    """FLOP/s by type: the sum over groups, the fastest first, up to so many cores and the time that a cgroup allows."""
+    left = float(cores) if info.quota_cpus is None else min(cores, info.quota_cpus)
     peaks: dict[str, float] = {}
     for rate in sorted(rates, key=lambda rate: rate.per_second("float32"), reverse=True):
         used = min(left, rate.cores)
@@ -53,9 +54,9 @@ def _peaks(info: CpuInfo, rates: list[GroupRates]) -> dict[str, float]:
     return peaks
 
 
-def _name(info: CpuInfo, rates: list[GroupRates]) -> str:
+def _name(info: CpuInfo, rates: list[GroupRates], used: int) -> str:
     uarch = " + ".join(dict.fromkeys(rate.uarch for rate in rates))
-    cores = f"{info.cores} core{'' if info.cores == 1 else 's'}"
+    cores = f"{f'{used} of ' if used < info.cores else ''}{info.cores} core{'' if info.cores == 1 else 's'}"
     return f"{info.name} ({f'{uarch}, ' if uarch else ''}{cores})"
 
 

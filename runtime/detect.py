@@ -25,9 +25,12 @@ EXTENSIONS = (
 )  # fmt: skip
 
 
-def local_device() -> Device:
-    """This machine's CPU as a device of kind "datasheet": from its model, instruction sets, cores and clock."""
-    return cpu_device(detect_cpu())
+def local_device(threads: int | None = None) -> Device:
+    """This machine's CPU as a device of kind "datasheet": from its model, instruction sets, cores and clock.
+
+    With `threads` it is so many of its cores: their peaks, and the bandwidth of all.
+    """
+    return cpu_device(detect_cpu(), threads)
 
 
 def detect_cpu() -> CpuInfo:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import onnx
@@ -41,6 +41,23 @@ def make_feeds(report: Report, given: Mapping[str, Array] | None = None) -> dict
 def shapes_of(given: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
     """Shapes of given inputs: what a report of the run must be made for."""
     return {name: array.shape for name, array in given.items()}
+
+
+def check_declared(declared: Mapping[str, Sequence[object]], feeds: Mapping[str, Array], file: object) -> None:
+    """Refuse arrays of other sizes than a model declares: it was analyzed for them, and cannot run on them.
+
+    `declared` has the sizes of each input; those that are no number are open.
+
+    Raises:
+        InputError: a size does not fit.
+    """
+    for name, array in feeds.items():
+        for axis, (wanted, size) in enumerate(zip(declared.get(name, ()), array.shape, strict=False)):
+            if isinstance(wanted, int) and wanted != size:
+                raise InputError(
+                    f"{file}: the input {quoted(name)} has the fixed size {wanted} along axis {axis}, and {size} was "
+                    "given; give as much, or export the model with that axis open."
+                )
 
 
 def index_ranges(report: Report) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 import onnx
@@ -42,6 +42,8 @@ def load_inputs(file: Path) -> Mapping[str, Array]:
     """
     if not file.is_file():
         raise InputError(f"{file} does not exist; give an .npz file of arrays by input name.")
+    if not is_zipfile(file):
+        raise InputError(f"{file} is no .npz file: write one with numpy.savez(file, NAME=array), by input name.")
     try:
         with np.load(file, allow_pickle=False) as arrays:
             return dict(arrays)

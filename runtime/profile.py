@@ -24,7 +24,7 @@ from neural_cost.analyzer.profiled import Profiled
 from neural_cost.analyzer.report import Report
 from neural_cost.analyzer.roofline import Bound, Work, kernel_bound
 from neural_cost.runtime.detect import detect_cpu
-from neural_cost.runtime.feeds import make_feeds, shapes_of
+from neural_cost.runtime.feeds import check_declared, make_feeds, shapes_of
 from neural_cost.runtime.free_memory import foreseen
 from neural_cost.runtime.inputs import Array
 from neural_cost.runtime.mapping.claims import Claim, claim_all
@@ -107,6 +107,7 @@ def profile(
     folder = file.resolve().parent if isinstance(model, bytes) else None
     tell("running")
     session = open_session(model, options, name=file, folder=folder)
+    check_declared({each.name: each.shape for each in session.handle.get_inputs()}, feeds, file)
     run = session.runner(feeds)
     timing = call(str(file), lambda: benchmark(run, warmup=WARMUP, budget_s=budget_s))
     with tempfile.TemporaryDirectory() as scratch:

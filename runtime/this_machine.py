@@ -32,6 +32,6 @@ def this_machine(threads: int | None = None) -> Device | None:
     if (measured := stored()) is not None:
         return measured.device(threads)
     try:
-        return local_device()
+        return local_device(threads)
     except DeviceError:
         return None

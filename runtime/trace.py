@@ -43,6 +43,7 @@ def _costs(profile: Profile, kernel: Kernel) -> dict[str, Any]:
         "kernel": kernel.operator,
         "operators": [node.op_type for node in nodes],
         "scope": next((node.scope for node in nodes if node.scope), ""),
+        "macs": None if kernel.macs is None else kernel.macs // each,
         "flops": None if work is None else work.flops,
         "bytes": None if work is None else work.bytes_moved,
         "bound_us": None if kernel.bound_s is None else kernel.bound_s / each * 1e6,

@@ -56,6 +56,9 @@ def test_rows_of_the_gap_add_up(by, run, calibrated):
 
 def test_findings_as_rows(run, calibrated, monkeypatch):
     monkeypatch.setattr("neural_cost.analyzer.findings.layout.SHARE", 1e-9)  # whatever part of the time it takes
+    # the inserted kernel can be shorter than what a profile costs: that is not taken off here
+    as_noted = "neural_cost.analyzer.gap.analyze.unprofiled"
+    monkeypatch.setattr(as_noted, lambda kernels, *rest: [kernel.seconds for kernel in kernels])
     args = ("profile", path("cnn"), *QUICK, "--by", "finding", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(run(*args)[1])))
     assert "inserted-conversions" in {row["id"] for row in rows}
@@ -132,3 +135,20 @@ def test_a_calibration_that_cannot_be_kept_is_shown(run, monkeypatch):
 
 def test_list_and_calibrate_exclude_each_other(run):
     assert run("hardware", "--list", "--calibrate")[0] == 2
+
+
+def test_an_input_of_another_size_than_the_file_says(run, tmp_path):
+    """cnn.onnx has 3 x 32 x 32 fixed."""
+    np.savez(tmp_path / "in.npz", input=np.zeros((2, 3, 32, 31), np.float32))
+    for given in (("--inputs", tmp_path / "in.npz"), ("--shape", "input=2x3x32x31")):
+        code, out, err = run("profile", path("cnn"), *QUICK, *given)
+        assert (code, out) == (2, "")
+        assert 'the input "input" has the fixed size 32 along axis 3, and 31 was given' in " ".join(err.split())
+
+
+def test_a_file_that_is_no_npz_is_told_of_without_advice_to_run_it(run, tmp_path):
+    (tmp_path / "in.npz").write_text("x")
+    code, _, err = run("profile", path("cnn"), *QUICK, "--inputs", tmp_path / "in.npz")
+    assert code == 2
+    assert "is no .npz file: write one with numpy.savez" in " ".join(err.split())
+    assert "pickle" not in err

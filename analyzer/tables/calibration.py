@@ -17,7 +17,7 @@ FULL = "\N{FULL BLOCK}"
 def calibration_page(found: Calibration | None, *, quiet: bool = False) -> list[Block]:
     """All that a table shows of a calibration; `quiet` leaves the curves out."""
     if found is None:
-        return [Paragraph(""), Paragraph("Not measured yet: --calibrate does it, in about 25 s", "quiet")]
+        return [Paragraph(""), Paragraph("Not measured yet: --calibrate does it, in under 30 s", "quiet")]
     versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
     lines = [Paragraph(f"measured {found.date}; {versions}", "quiet")]
     lines += [Paragraph(f"no figure for {kind}: {why}", "quiet") for kind, why in found.left_out.items()]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from neural_cost.analyzer.comparison import BackendResult, Comparison
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
 from neural_cost.analyzer.tables.figures import seconds, size
+from neural_cost.analyzer.tables.findings import findings_blocks
 
 
 def comparison_page(found: Comparison, *, quiet: bool = False) -> list[Block]:
@@ -23,7 +25,8 @@ def comparison_page(found: Comparison, *, quiet: bool = False) -> list[Block]:
     notes += [Paragraph(note, "warning") for note in found.notes]
     apart = [each.name for each in found.backends if each.within is False]
     wrong = [Paragraph(f"other results than {found.reference}: {', '.join(apart)}", "alarm")] if apart else []
-    return [*head, _times(found), *_throughput(found), Paragraph(""), *failed, *wrong, *notes]
+    shown = findings_blocks(None, found.findings, None, quiet=quiet)
+    return [*head, _times(found), *_throughput(found), *shown, Paragraph(""), *failed, *wrong, *notes]
 
 
 def _times(found: Comparison) -> Grid:
@@ -47,15 +50,15 @@ def _times(found: Comparison) -> Grid:
 def _line(each: BackendResult, reference: str) -> list[str]:
     return [
         each.name,
-        _or_dash(each.median_s, seconds),
+        or_dash(each.median_s, seconds),
         "-" if each.ci_s is None else f"{seconds(each.ci_s[0])} to {seconds(each.ci_s[1])}",
-        _or_dash(each.min_s, seconds),
-        _or_dash(each.ratio_to_native, "{:.2f}".format),
+        or_dash(each.min_s, seconds),
+        or_dash(each.ratio_to_native, "{:.2f}".format),
         "-" if each.ratio_ci is None else f"{each.ratio_ci[0]:.2f} to {each.ratio_ci[1]:.2f}",
         each.verdict(reference),
-        _or_dash(each.first_call_s, seconds),
-        _or_dash(each.memory_bytes, size),
-        _or_dash(each.max_abs_diff, "{:.0e}".format),
+        or_dash(each.first_call_s, seconds),
+        or_dash(each.memory_bytes, size),
+        or_dash(each.max_abs_diff, "{:.0e}".format),
     ]
 
 
@@ -65,13 +68,14 @@ def _throughput(found: Comparison) -> list[Grid]:
         return []
     headings = [Heading("backend", "name"), *(Heading(f"batch {each}") for each in sizes)]
     lines = [
-        [each.name, *(_or_dash(each.throughput.get(b), "{:,.0f}".format) for b in sizes)] for each in found.backends
+        [each.name, *(or_dash(each.throughput.get(b), "{:,.0f}".format) for b in sizes)] for each in found.backends
     ]
     return [Grid("Examples per second", headings, lines)]
 
 
-def _or_dash(value: Any, shown: Any) -> str:
-    return "-" if value is None else str(shown(value))
+def or_dash(value: Any, shown: Callable[[Any], str]) -> str:
+    """A figure as it is shown; a dash for one that is not known."""
+    return "-" if value is None else shown(value)
 
 
 def since(found: Comparison, before: Comparison) -> list[Block]:
@@ -79,7 +83,7 @@ def since(found: Comparison, before: Comparison) -> list[Block]:
     old = {each.name: each for each in before.backends}
     pairs = [(each, old[each.name]) for each in found.backends if each.name in old]
     lines = [
-        [each.name, _or_dash(each.median_s, seconds), _or_dash(was.median_s, seconds), _change(each, was)]
+        [each.name, or_dash(each.median_s, seconds), or_dash(was.median_s, seconds), _change(each, was)]
         for each, was in pairs
     ]
     headings = [Heading("backend", "name"), Heading("now"), Heading("before"), Heading("now / before")]
@@ -97,44 +101,3 @@ def _change(now: BackendResult, before: BackendResult) -> str:
         return "-"
     apart = now.ci_s[0] > before.ci_s[1] or now.ci_s[1] < before.ci_s[0]
     return f"{now.median_s / before.median_s:.2f}{'' if apart else ' (intervals overlap)'}"
-
-
-def families_page(rows: list[dict[str, Any]], found: list[Comparison]) -> list[Block]:
-    """Families in several frameworks: the fastest native backend of each beside ONNX Runtime."""
-    first = found[0]
-    versions = {name: version for each in found for name, version in each.versions.items()}
-    told = ", ".join(f"{name} {version}" for name, version in versions.items())
-    sizes = ", ".join(f"{name} = {size}" for name, size in first.dims.items())
-    threads = f"{first.threads} thread{'' if first.threads == 1 else 's'}"
-    headings = [
-        Heading("family", "name"),
-        Heading("framework", "name"),
-        Heading("fastest native", "name"),
-        Heading("native"),
-        Heading("ONNX Runtime"),
-        Heading("/ native"),
-        Heading("95% interval"),
-        Heading("", "name", drop=1),
-        Heading("differs by", drop=2),
-    ]
-    lines = [
-        [
-            row["family"],
-            row["framework"],
-            row["native"] or "-",
-            _or_dash(row["native_s"], seconds),
-            _or_dash(row["onnxruntime_s"], seconds),
-            _or_dash(row["ratio"], "{:.2f}".format),
-            "-" if row["ratio_low"] is None else f"{row['ratio_low']:.2f} to {row['ratio_high']:.2f}",
-            row["verdict"],
-            _or_dash(row["max_abs_diff"], "{:.0e}".format),
-        ]
-        for row in rows
-    ]
-    failed = [f"{row['family']} in {row['framework']}: {row['error']}" for row in rows if row["error"]]
-    return [
-        Paragraph(f"Families at {sizes}, {threads} on {first.machine}, {first.date[:10]}", "title"),
-        Paragraph(told, "quiet"),
-        Grid("", headings, lines),
-        *(Paragraph(each, "warning") for each in failed),
-    ]

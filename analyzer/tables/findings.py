@@ -17,9 +17,12 @@ SHOWN_NODES = 3
 
 
 def findings_blocks(
-    report: Report, findings: Sequence[Finding], whole_s: float | None, *, top: int = SHOWN, quiet: bool = False
+    report: Report | None, findings: Sequence[Finding], whole_s: float | None, *, top: int = SHOWN, quiet: bool = False
 ) -> list[Block]:
-    """The findings that may save most; nothing where there is none. `quiet` leaves the advice out."""
+    """The findings that may save most; nothing where there is none. `quiet` leaves the advice out.
+
+    Without a report they are of no nodes.
+    """
     if not findings:
         return []
     shown = findings[:top]
@@ -45,8 +48,8 @@ def _saves(finding: Finding, whole_s: float | None) -> str:
     return f"; saves {seconds(saves)} at most" + (f" ({part})" if part else "")
 
 
-def _nodes(report: Report, finding: Finding) -> list[Block]:
-    if not finding.nodes:
+def _nodes(report: Report | None, finding: Finding) -> list[Block]:
+    if report is None or not finding.nodes:
         return []
     names = ", ".join(report.nodes[place].label for place in finding.nodes[:SHOWN_NODES])
     more = len(finding.nodes) - SHOWN_NODES

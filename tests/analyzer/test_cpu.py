@@ -199,3 +199,26 @@ def test_no_clock_or_no_instruction_set_is_unknown(info):
     assert device.peak("float32") is None
     assert device.confidence == "low"
     assert any("peaks unknown" in note for note in device.notes)
+
+
+@pytest.mark.parametrize(("threads", "cores"), [(1, 1), (3, 3), (8, 8), (99, 8), (None, 8)])
+def test_threads_have_the_peak_of_so_many_cores(threads, cores):
+    """64 FLOPs a cycle at 3.5 GHz each; the name says how many of 8 they are."""
+    device = cpu_device(linux_cpu(XEON.get, range(16), "x86_64"), threads)
+    assert device.peak("float32") == cores * 64 * 3.5e9
+    assert ("8 cores" if cores == 8 else f"{cores} of 8 cores") in device.name
+
+
+def test_threads_run_on_the_fastest_cores_and_have_all_the_bandwidth():
+    """One thread has the performance core of a hybrid, and the unified memory of an Apple chip."""
+    hybrid = linux_cpu(HYBRID.get, range(8), "x86_64")
+    fastest = max(rate.per_second("float32") for group in hybrid.groups if (rate := group_rates(hybrid, group)))
+    assert cpu_device(hybrid, 1).peak("float32") == fastest < cpu_device(hybrid, 2).peak("float32")
+    apple = macos_cpu(parse_sysctl(M2_MAX))
+    assert cpu_device(apple, 1).memory_bandwidth == cpu_device(apple).memory_bandwidth
+
+
+def test_a_quota_below_the_threads_is_what_counts():
+    info = replace(linux_cpu(XEON.get, range(16), "x86_64"), quota_cpus=1.5)
+    assert cpu_device(info, 4).peak("float32") == 1.5 * 64 * 3.5e9
+    assert cpu_device(info, 1).peak("float32") == 64 * 3.5e9

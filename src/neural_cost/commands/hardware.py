@@ -33,7 +33,7 @@ def hardware(  # noqa: PLR0917 - typer turns each into an option
     all_: Annotated[bool, typer.Option("--list", help="Every device whose datasheet is known.")] = False,
     calibrate: Annotated[
         bool,
-        typer.Option("--calibrate", help="Measure this machine, in about 25 s; bounds then use it."),
+        typer.Option("--calibrate", help="Measure this machine, in under 30 s; bounds then use it."),
     ] = False,
     kernels: Annotated[
         bool,
