@@ -36,7 +36,7 @@ def experts(node: Node, wants: Wants, at: Layers, inner: Dim, decode: int = 0) -
     hidden, scores, k = node.x.shape[-1], node.required(SCORES), node.attr("k", 1)
     tokens = prod(node.x.shape[:-1])
     rows = tokens * k
-    slope, parts = _between(node, node.input(at.gate))
+    slope, parts, held = _between(node, node.input(at.gate))
     apart = node.input(at.gate) is not None
     one = rows * hidden * inner
     of_first = one * (1 if apart else parts)
@@ -54,7 +54,7 @@ def experts(node: Node, wants: Wants, at: Layers, inner: Dim, decode: int = 0) -
         other_flops=flops + sums + routed + experts_met * decoded * decode,
         special_ops=rows * inner * slope.special if before else 0,
         saves=tuple(node.input(position) for position in (at.first, at.second, at.gate) if position >= 0),
-        kept=_kept(node, rows, inner, parts),
+        kept=_kept(node, rows, inner * held),
     )
 
 
@@ -67,31 +67,42 @@ def _routing(node: Node, rows: Dim, hidden: Dim) -> Dim:
     return rows * (2 * hidden + normalized) + NAMED["softmax"].work.flops * node.required(SCORES).size
 
 
-def _kept(node: Node, rows: Dim, inner: Dim, parts: int) -> tuple[Kept, ...]:
-    elements = node.required(SCORES).size + rows * (2 * node.x.shape[-1] + inner * (parts + 1))
+def _kept(node: Node, rows: Dim, between: Dim) -> tuple[Kept, ...]:
+    elements = node.required(SCORES).size + rows * (2 * node.x.shape[-1] + between)
     return Kept(elements, node.x.dtype or "float32", precise=False), Kept(rows, "int64")
 
 
-def _between(node: Node, separate: Tensor | None) -> tuple[PerElement, int]:
-    """Work on each element between the layers, and how many outputs of the first layers it takes.
+class Between(NamedTuple):
+    """What lies between the layers, for each element that the second one reads.
 
-    With a gate: the function and a product for one side, its slope and a product for the other.
+    Attributes:
+        slope: work back.
+        parts: outputs of the first layers.
+        held: numbers that are kept: what the second layer reads, and what its slope is made from.
     """
+
+    slope: PerElement
+    parts: int
+    held: int
+
+
+def _between(node: Node, separate: Tensor | None) -> Between:
+    """With a gate: the function and a product for one side, its slope and a product for the other."""
     name = node.attr("activation_type", "relu")
     if name == "swiglu":
         if node.attr("swiglu_limit") is not None or node.attr("activation_beta", 0.0) != 0.0:
             raise Unknown("its backward cost is known for SwiGLU without a limit and a beta")
-        name = "silu" if node.attr("activation_alpha", 1.0) == 1.0 else "quickgelu"
-        return _gated(name), 2
+        return _gated("silu" if node.attr("activation_alpha", 1.0) == 1.0 else "quickgelu")
     if name == "geglu":
-        return _gated("fastgelu"), 2
+        return _gated("fastgelu")
     if separate is not None:
-        return _gated(name), 2
-    return slope_of(name).work, 1
+        return _gated(name)
+    slope = slope_of(name)
+    return Between(slope.work, 1, 2 if slope.keeps == "input" else 1)
 
 
-def _gated(name: str) -> PerElement:
-    return activation(name) + slope_of(name).work + PerElement(2)
+def _gated(name: str) -> Between:
+    return Between(activation(name) + slope_of(name).work + PerElement(2), 2, 3)
 
 
 @backward("MoE", domain=DOMAIN)
@@ -109,6 +120,6 @@ def qmoe(node: Node, wants: Wants) -> Gradient:
     at = Layers(first=2, second=5, gate=8, first_bias=4, second_bias=7, gate_bias=10)
     if wants - {TOKENS, SCORES, at.first_bias, at.second_bias, at.gate_bias}:
         raise Unknown("the gradient of packed weights and of their scales is not known")
-    _, parts = _between(node, node.input(at.gate))
+    parts = _between(node, node.input(at.gate)).parts
     inner = node.required(at.first).shape[1] // (1 if node.input(at.gate) else parts)
     return experts(node, wants, at, inner, decode=3)
