@@ -44,12 +44,14 @@ class Storage:
         return found
 
     def distinct(self, tensors: Iterable[Tensor]) -> list[Tensor]:
-        """The memories of tensors that are kept, weights left out; a part of one that is kept needs none of its own."""
+        """The memories of tensors that are kept, weights left out; a part of these needs none of its own."""
         roots = dict.fromkeys(map(self.root, tensors))
         return [root for root in roots if not root.constant and not self._is_inside(root, roots)]
 
     def _is_inside(self, root: Tensor, kept: Mapping[Tensor, None]) -> bool:
         while root in self.whole:
+            if self.whole[root].constant:
+                return True
             root = self.root(self.whole[root])
             if root in kept:
                 return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.node import Tensor
@@ -13,6 +13,7 @@ from neural_cost.analyzer.training.flow import Turn, find_flow
 from neural_cost.analyzer.training.links import Link, links, loops
 from neural_cost.analyzer.training.storage import Storage, find_storage
 from neural_cost.analyzer.training.trained import Trained, choose
+from neural_cost.analyzer.training.unfolded import unfold
 from neural_cost.analyzer.walk import NodeCost, Walk
 
 
@@ -38,9 +39,15 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A model with the weights that are trained."""
+    """A model with the weights that are trained.
+
+    Attributes:
+        graph: as training runs it.
+        run: nodes that inference does not run: they make weights of weights.
+    """
 
     graph: Graph
+    run: Sequence[NodeCost]
     weights: Trained
     flow: Sequence[Turn]
     links: Sequence[Link]
@@ -53,8 +60,23 @@ def subject(graph: Graph, freeze: Iterable[str]) -> Subject:
     Raises:
         OptionError: a pattern fits no weight.
     """
-    nodes = graph.nodes
-    weights = choose(nodes, parameters(nodes), freeze, graph.path)
-    tied = links(graph.walk)
-    flow = find_flow(nodes, weights.tensors, graph.outputs, tied, loops(graph.walk))
-    return Subject(graph, weights, flow, tied, find_storage(nodes, tied, graph.inputs))
+    unfolded = unfold(graph.nodes)
+    nodes, now = unfolded.nodes, unfolded.tensor
+    stored = {name: weight for name, weight in parameters(nodes).items() if name not in unfolded.fills}
+    weights = choose(nodes, stored, freeze, graph.path)
+    tied = [Link(now(link.source), now(link.target), link.kind) for link in links(graph.walk)]
+    outputs = [now(tensor) for tensor in graph.outputs]
+    flow = find_flow(nodes, weights.tensors, outputs, tied, loops(graph.walk))
+    trained = replace(graph, nodes=nodes, outputs=outputs, totals=_with(graph.totals, unfolded.run))
+    return Subject(trained, unfolded.run, weights, flow, tied, find_storage(nodes, tied, graph.inputs))
+
+
+def _with(totals: Totals, run: Sequence[NodeCost]) -> Totals:
+    """Totals of a pass forward in which these nodes run as well."""
+    costs = [each.cost for each in run if each.cost is not None]
+    return replace(
+        totals,
+        complete=totals.complete and len(costs) == len(run),
+        macs=totals.macs + sum(cost.macs for cost in costs),
+        flops=totals.flops + sum(cost.flops for cost in costs),
+    )
