@@ -66,9 +66,10 @@ def subject(graph: Graph, freeze: Iterable[str]) -> Subject:
     weights = choose(nodes, stored, freeze, graph.path)
     tied = [Link(now(link.source), now(link.target), link.kind) for link in links(graph.walk)]
     outputs = [now(tensor) for tensor in graph.outputs]
-    flow = find_flow(nodes, weights.tensors, outputs, tied, loops(graph.walk))
+    running = loops(graph.walk)
+    flow = find_flow(nodes, weights.tensors, outputs, tied, running)
     trained = replace(graph, nodes=nodes, outputs=outputs, totals=_with(graph.totals, unfolded.run))
-    return Subject(trained, unfolded.run, weights, flow, tied, find_storage(nodes, tied, graph.inputs))
+    return Subject(trained, unfolded.run, weights, flow, tied, find_storage(nodes, tied, graph.inputs, running))
 
 
 def _with(totals: Totals, run: Sequence[NodeCost]) -> Totals:

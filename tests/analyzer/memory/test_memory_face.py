@@ -127,3 +127,14 @@ def test_options_that_do_not_fit_each_other_are_refused(options, capsys):
         _run("analyze", path("dnn"), *options)
     assert ended.value.code == 2
     assert "--memory" in capsys.readouterr().err
+
+
+def test_two_open_dimensions_that_could_be_the_batch_are_both_named(tmp_path):
+    text = """<ir_version: 10, opset_import: ["": 20]> g (float[batch, 4] x, float[batch2, 4] y) => (float[batch, 4] a,
+        float[batch2, 4] b) { a = Relu(x)  b = Relu(y) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "two.onnx")
+    found = neural_cost.analyze(tmp_path / "two.onnx", device="T4").fits()
+    assert found.largest is None
+    assert found.why == (
+        'which of "batch", "batch2" is the batch is not known, so the largest is not told: give the others a size'
+    )
