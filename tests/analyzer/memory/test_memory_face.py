@@ -2,6 +2,8 @@
 
 import json
 
+import onnx
+import onnx.parser
 import pytest
 
 import neural_cost
