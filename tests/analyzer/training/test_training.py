@@ -293,7 +293,8 @@ def test_records_are_plain_data_and_tables(analyzed):
 @pytest.mark.parametrize(
     ("options", "message"),
     [({"optimizer": "lion"}, "lion"), ({"precision": "fp8"}, "fp8"), ({"checkpoint": "all"}, "all"),
-     ({"accumulate": 0}, "accumulate"), ({"freeze": ["nothing*"]}, 'freeze "nothing\\*".*"w1"')],
+     ({"accumulate": 0}, "accumulate"), ({"freeze": [1]}, "freeze cannot be"), ({"freeze": None}, "freeze cannot be"),
+     ({"freeze": ["nothing*"]}, 'freeze "nothing\\*".*"w1"')],
 )  # fmt: skip
 def test_mistakes_are_told(analyzed, options, message):
     with pytest.raises(OptionError, match=message):
