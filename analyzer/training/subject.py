@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.node import Tensor
-from neural_cost.analyzer.parameters import parameters
+from neural_cost.analyzer.parameters import Weight, parameters
 from neural_cost.analyzer.records import Totals
 from neural_cost.analyzer.training.flow import Turn, find_flow
 from neural_cost.analyzer.training.links import Link, links, loops
@@ -62,7 +62,8 @@ def subject(graph: Graph, freeze: Iterable[str]) -> Subject:
     """
     unfolded = unfold(graph.nodes)
     nodes, now = unfolded.nodes, unfolded.tensor
-    stored = {name: weight for name, weight in parameters(nodes).items() if name not in unfolded.fills}
+    read = {name: weight for name, weight in parameters(nodes).items() if name not in unfolded.fills}
+    stored = {name: _whole(weight, unfolded.shared) for name, weight in read.items()}
     weights = choose(nodes, stored, freeze, graph.path)
     tied = [Link(now(link.source), now(link.target), link.kind) for link in links(graph.walk)]
     outputs = [now(tensor) for tensor in graph.outputs]
@@ -70,6 +71,12 @@ def subject(graph: Graph, freeze: Iterable[str]) -> Subject:
     flow = find_flow(nodes, weights.tensors, outputs, tied, running)
     trained = replace(graph, nodes=nodes, outputs=outputs, totals=_with(graph.totals, unfolded.run))
     return Subject(trained, unfolded.run, weights, flow, tied, find_storage(nodes, tied, graph.inputs, running))
+
+
+def _whole(weight: Weight, shared: Mapping[str, Tensor]) -> Weight:
+    """The parameter that a weight is a part of."""
+    source = shared.get(weight.stored.name)
+    return weight if source is None or source.dims is None or None in source.dims else Weight(source, source.size)
 
 
 def _with(totals: Totals, run: Sequence[NodeCost]) -> Totals:

@@ -16,7 +16,7 @@ from neural_cost.analyzer.parameters import SAME_ELEMENTS, parameters
 from neural_cost.analyzer.training.flow import is_real
 from neural_cost.analyzer.walk import NodeCost, as_it_runs
 
-TAKING = {"Gather", "Slice", "Split", "GatherND", "GatherElements"}
+TAKING = {"Gather", "Slice", "Split", "GatherND", "GatherElements", "SequenceAt"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,14 @@ class Unfolded:
         run: those among them that inference does not run.
         now: what tensors that are no constants any more are now.
         fills: names of what the nodes that inference does not run read and that no weight is part of: zeros, positions.
+        shared: by the names of parts that together are a whole, that whole: to a framework one parameter.
     """
 
     nodes: Sequence[NodeCost]
     run: Sequence[NodeCost] = ()
     now: Mapping[Tensor, Tensor] = field(default_factory=dict)
     fills: frozenset[str] = frozenset()
+    shared: Mapping[str, Tensor] = field(default_factory=dict)
 
     def tensor(self, tensor: Tensor) -> Tensor:
         """What a tensor is now."""
@@ -46,10 +48,12 @@ def unfold(nodes: Sequence[NodeCost]) -> Unfolded:
     recurrent layer whose gates an exporter has put into another order is what it was.
     """
     constant = [each for each in nodes if each.constant and each.graph == "main"]
-    origins = _origins(constant)
+    taken = _taken(constant)
+    shared = {t.name: source for source, some in taken.items() if not _leaves_out(source, some) for t in some}
+    origins = _origins(constant, taken)
     made = origins.made
     if not made:
-        return Unfolded(nodes)
+        return Unfolded(nodes, shared=shared)
     weights = parameters(nodes)
     read = (tensor for each in nodes if not each.constant for tensor in each.node.inputs)
     wanted = {tensor for tensor in read if tensor in made and tensor.name in weights}
@@ -66,7 +70,11 @@ def unfold(nodes: Sequence[NodeCost]) -> Unfolded:
     }
     fills = {tensor.name for each in run for tensor in each.node.inputs if tensor in origins.known - origins.stored}
     return Unfolded(
-        [renewed[id(each)] for each in nodes], [renewed[id(each)] for each in reversed(run)], now, frozenset(fills)
+        [renewed[id(each)] for each in nodes],
+        [renewed[id(each)] for each in reversed(run)],
+        now,
+        frozenset(fills),
+        shared,
     )
 
 
@@ -82,8 +90,9 @@ class _Origins(NamedTuple):
     known: set[Tensor]
 
 
-def _origins(constant: Sequence[NodeCost]) -> _Origins:
-    parts = _parts(constant)
+def _origins(constant: Iterable[NodeCost], taken: Mapping[Tensor, Sequence[Tensor]]) -> _Origins:
+    partly = {source: some for source, some in taken.items() if _leaves_out(source, some)}
+    parts = {tensor for some in partly.values() for tensor in some}
     stored: set[Tensor] = set()
     made: set[Tensor] = set()
     known: set[Tensor] = set()
@@ -94,14 +103,15 @@ def _origins(constant: Sequence[NodeCost]) -> _Origins:
         of_weights = any(tensor in stored or (tensor not in known and _is_several(tensor)) for tensor in reads)
         if of_weights or (each.node.op_type == "Constant" and any(map(_is_several, writes))):
             stored.update(writes)
-        makes = of_weights and (_computes(each) or not parts.isdisjoint(writes))
+        splits = each.node.op_type == "SplitToSequence" and each.node.x in partly
+        makes = of_weights and (splits or _computes(each) or not parts.isdisjoint(writes))
         if makes or any(tensor in made for tensor in reads):
             made.update(writes)
     return _Origins(stored, made, known)
 
 
-def _parts(constant: Iterable[NodeCost]) -> set[Tensor]:
-    """What nodes take of a constant of which they leave something out together."""
+def _taken(constant: Iterable[NodeCost]) -> dict[Tensor, list[Tensor]]:
+    """What nodes take of a constant, by that constant."""
     same: dict[Tensor, Tensor] = {}
     taken: dict[Tensor, list[Tensor]] = {}
     for each in constant:
@@ -109,14 +119,15 @@ def _parts(constant: Iterable[NodeCost]) -> set[Tensor]:
         writes = [tensor for tensor in each.node.outputs if tensor is not None]
         if source is None or not is_real(source):
             continue
-        if each.node.op_type in SAME_ELEMENTS:
+        if each.node.op_type in SAME_ELEMENTS or each.node.op_type == "SplitToSequence":
             same.update((tensor, same.get(source, source)) for tensor in writes)
         elif each.node.op_type in TAKING:
             taken.setdefault(same.get(source, source), []).extend(writes)
-    return {tensor for source, some in taken.items() for tensor in some if _leaves_out(source, some)}
+    return taken
 
 
 def _leaves_out(source: Tensor, some: Sequence[Tensor]) -> bool:
+    """Whether something of it is not taken."""
     try:
         return bool(sum(tensor.size for tensor in some) < source.size)
     except (Unknown, TypeError):  # a size that is not known, or of open dimensions

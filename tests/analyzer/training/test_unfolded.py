@@ -85,6 +85,8 @@ PART = {
     "{ s = Slice(w, a, b, axis)  y = MatMul(x, s) }",
     "turned": "<float[6, 4] w, int64[1] a = {0}, int64[1] b = {4}, int64[1] axis = {1}> "
     "{ t = Transpose <perm = [1, 0]> (w)  s = Slice(t, a, b, axis)  y = MatMul(x, s) }",
+    "of a sequence": "<float[4, 6] w, int64[2] sizes = {4, 2}, int64 first = {0}, float[4, 4] s> "
+    "{ q = SplitToSequence <axis = 1> (w, sizes)  s = SequenceAt(q, first)  y = MatMul(x, s) }",
     "rows": "<float[6, 4] w, int64[4] rows = {0, 1, 3, 5}> { s = Gather <axis = 0> (w, rows)  y = MatMul(x, s) }",
 }
 
@@ -96,6 +98,25 @@ def test_a_part_of_a_weight_trains_all_of_it(name, analyzed):
     assert (found.forward_macs, found.backward_macs, found.parameters) == (READ, READ, 24)
     assert found.gradient_bytes == found.optimizer_bytes == 4 * 24
     assert found.saved_bytes == 4 * N * 4
+
+
+@pytest.mark.parametrize("split", [
+    "a, b = Split <axis = 1, num_outputs = 2> (w)",
+    "s = SplitToSequence <axis = 1> (w, sizes)  a = SequenceAt(s, none)  b = SequenceAt(s, one)",
+])  # fmt: skip
+def test_parts_that_are_all_read_are_one_parameter(split, analyzed):
+    """Queries and keys of one weight: Adam counts the steps of one, Adafactor has rows and columns of one."""
+    text = f"""{HEAD} g (float[{N}, 4] x) => (float[{N}, 3] y)
+        <float[4, 6] w, int64 none = {{0}}, int64 one = {{1}}, int64[2] sizes = {{3, 3}},
+        float[4, 3] a, float[4, 3] b> {{
+        {split}
+        p = MatMul(x, a)  q = MatMul(x, b)  y = Add(p, q) }}"""
+    report = analyzed(text)
+    found = report.training(optimizer="adamw")
+    assert (found.parameters, found.backward_macs, found.forward_macs) == (24, N * 24, N * 24)
+    assert found.optimizer_bytes == 2 * 4 * 24 + 4
+    assert report.training(optimizer="adafactor").optimizer_bytes == 4 * (4 + 6) + 4
+    assert report.training(freeze=["w"]).frozen_parameters == 24
 
 
 def test_a_slice_of_a_weight_is_no_activation(analyzed):
