@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.record import Record
@@ -11,6 +12,15 @@ from neural_cost.analyzer.record import Record
 if TYPE_CHECKING:
     from neural_cost.analyzer.device import Device
     from neural_cost.analyzer.expressions import Formula
+
+
+class InPlace(StrEnum):
+    """Which figure of activations has to go into a device's memory: as liveness has it, the lower or the upper one."""
+
+    BOTH = "both"
+    WITH = "with"
+    WITHOUT = "without"
+
 
 LARGEST = 2**40  # sizes are not searched beyond it
 

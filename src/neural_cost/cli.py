@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from neural_cost.analyzer.memory.fits import InPlace
 from neural_cost.analyzer.tables.view import By, Column, View
 from neural_cost.analyzer.training.options import Checkpoint, Optimizer, Precision
 from neural_cost.commands.compare import compare
@@ -120,6 +121,9 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Counts as formulas of the open dimensions.")] = False,
     memory: Annotated[bool, typer.Option("--memory", help="What is alive when, and whether it fits.")] = False,
     order: Annotated[Order, choice(Order, "With --memory: beside the file's order, one that needs less.")] = Order.FILE,
+    in_place: Annotated[
+        InPlace, choice(InPlace, "With --memory: which figure has to fit, with or without tensors written over others.")
+    ] = InPlace.BOTH,
     training: Annotated[bool, typer.Option("--training", help="What a training step costs.")] = False,
     optimizer: Annotated[Optimizer | None, choice(Optimizer, "With --training; adamw if not given.")] = None,
     precision: Annotated[
@@ -156,7 +160,9 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
         checkpoint=checkpoint,
         accumulate=accumulate,
     )
-    view = View(by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic, memory, order is Order.BEST, run)
+    view = View(
+        by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic, memory, order is Order.BEST, in_place, run
+    )
     check_view(view, form, sorted_=sort is not None)
     check(output, Path(target), inputs, rules)
     check_plot(plot, Path(target), inputs, rules, others=(output,))
@@ -264,7 +270,9 @@ def _training_rows(report: Report, form: Format, view: View) -> str:
 def _report_data(report: Report, found: Verification | None, view: View) -> dict[str, Any]:
     from neural_cost.analyzer.tables.rows import rows
 
-    data = report.to_dict(memory=view.memory, best_order=view.best_order, training=view.training)
+    data = report.to_dict(
+        memory=view.memory, best_order=view.best_order, in_place=view.in_place, training=view.training
+    )
     if view.by is not None:
         shown = rows(report.nodes, view.by, view.depth, view.sort)[: view.top]
         data["view"] = {"by": view.by.value, "depth": view.depth, "sort": view.sort.value, "rows": shown}

@@ -140,3 +140,32 @@ def test_two_open_dimensions_that_could_be_the_batch_are_both_named(tmp_path):
     assert found.why == (
         'which of "batch", "batch2" is the batch is not known, so the largest is not told: give the others a size'
     )
+
+
+def test_a_device_may_have_room_for_the_lower_figure_alone():
+    found = neural_cost.analyze(path("transformer"), dims={"batch": 2})
+    memory = found.memory
+    assert memory.peak_lower_bytes < memory.peak_bytes < memory.peak_upper_bytes
+    box = Device(name="box", memory_bytes=memory.weight_bytes + memory.peak_bytes, **BOX)
+    verdicts = {way: found.fits(box, way) for way in ("with", "both", "without")}
+    assert {way: fit.fits for way, fit in verdicts.items()} == {"with": True, "both": True, "without": False}
+    assert verdicts["with"].needed_bytes == memory.weight_bytes + memory.peak_lower_bytes
+    assert verdicts["without"].needed_bytes == memory.weight_bytes + memory.peak_upper_bytes
+    with pytest.raises(neural_cost.OptionError, match="in_place cannot be 'never': it is one of both, with, without"):
+        found.fits(box, "never")
+
+
+def test_in_place_on_the_command_line(capsys, monkeypatch):
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["neural-cost", "analyze", str(path("dnn")), *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, capsys.readouterr()
+
+    code, out = run("--memory", "--device", "T4", "--in-place", "without", "--format", "json")
+    memory = json.loads(out.out)["memory"]
+    assert (code, memory["fits"]["needed_bytes"]) == (0, memory["weight_bytes"] + memory["peak_upper_bytes"])
+    code, out = run("--in-place", "with")
+    assert (code, "--in-place needs --memory" in out.err) == (2, True)
+    code, out = run("--memory", "--in-place", "never")
+    assert (code, '"never" is none of them' in out.err) == (2, True)
