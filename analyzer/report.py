@@ -11,10 +11,10 @@ from neural_cost.analyzer.arguments import check_depth, choice, device_of, sizes
 from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.conditions import Range
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
-from neural_cost.analyzer.errors import BackendError
+from neural_cost.analyzer.errors import BackendError, OptionError
 from neural_cost.analyzer.expressions import Formula
 from neural_cost.analyzer.formulas import Formulas
-from neural_cost.analyzer.memory.fits import Fits, fits
+from neural_cost.analyzer.memory.fits import Fits, InPlace, fits
 from neural_cost.analyzer.memory.record import Best, Memory
 from neural_cost.analyzer.opened import Opened
 from neural_cost.analyzer.parameters import Weight
@@ -100,13 +100,22 @@ class Report(Record):
         """An order of the nodes in which less is alive at once: a heuristic, never worse than the file's order."""
         return self.opened.best_order
 
-    def fits(self, device: str | Device | None = None) -> Fits | None:
+    def fits(self, device: str | Device | None = None, in_place: InPlace | str = InPlace.BOTH) -> Fits | None:
         """Whether weights and activations go into a device's memory, and the largest batch that does.
 
-        The device is by default that of the report; None where it has none.
+        The device is by default that of the report; None where it has none. `in_place` takes the peak by plain
+        liveness ("both": between the two figures), "with" tensors written over others, or "without": the lower and the
+        upper figure, for which no largest batch is told.
+
+        Raises:
+            OptionError: `in_place` is none of these.
         """
         memory, opened, on = self.memory, self.opened, device_of(device) or self.opened.device
-        return None if on is None else fits(on, memory.weight_bytes, memory.peak_bytes, opened.peak, opened.sizes)
+        peaks = {"both": memory.peak_bytes, "with": memory.peak_lower_bytes, "without": memory.peak_upper_bytes}
+        if in_place not in peaks:
+            raise OptionError(f"in_place cannot be {in_place!r}: it is one of {', '.join(InPlace)}.")
+        formula = opened.peak if in_place == InPlace.BOTH else None
+        return None if on is None else fits(on, memory.weight_bytes, peaks[in_place], formula, opened.sizes)
 
     @property
     def findings(self) -> list[Finding]:
@@ -155,6 +164,7 @@ class Report(Record):
         *,
         memory: bool = False,
         best_order: bool = False,
+        in_place: InPlace = InPlace.BOTH,
         training: TrainingOptions | None = None,
         findings: Sequence[Finding] | None = None,
         prediction: bool = False,
@@ -175,7 +185,7 @@ class Report(Record):
             "totals": self.totals.to_dict(),
             "coverage": self.coverage.to_dict(),
             **({} if tokens is None else {"tokens": tokens.to_dict()}),
-            "memory": self._memory(timeline=memory, best=best_order),
+            "memory": self._memory(timeline=memory, best=best_order, in_place=in_place),
             **({} if training is None else {"training": self.training(training).to_dict()}),
             **self._formulas(),
             "nodes": self._nodes(),
@@ -185,11 +195,11 @@ class Report(Record):
             "notes": self.notes,
         }
 
-    def _memory(self, *, timeline: bool, best: bool) -> dict[str, Any]:
+    def _memory(self, *, timeline: bool, best: bool, in_place: InPlace) -> dict[str, Any]:
         found = self.memory.to_dict()
         if not timeline:
             del found["timeline"]
-        elif (fit := self.fits()) is not None:
+        elif (fit := self.fits(in_place=in_place)) is not None:
             found["fits"] = fit.to_dict()
         return found | ({"best": self.best_order().to_dict()} if best else {})
 

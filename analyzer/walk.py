@@ -202,6 +202,13 @@ def _not_counted(node: NodeCost) -> NodeCost:
     return replace(node, repeats=0, open_repeats=0)
 
 
+def as_it_runs(node: NodeCost) -> NodeCost:
+    """A node as it is where it runs, though it depends on constants alone."""
+    rule = lookup(node.node.domain, node.node.op_type, node.node.version)
+    cost, why = _apply(node.node, rule, constant=False)
+    return replace(node, constant=False, cost=cost, why=why, uncounted=rule is None)
+
+
 def _apply(view: Node, rule: Rule | None, constant: bool) -> tuple[Cost | None, str | None]:
     if constant:
         return NOTHING, None

@@ -114,6 +114,14 @@ def test_a_shared_layer_costs_twice_and_has_its_parameters_once():
     assert (found.parameters, found.total()["forward_macs"]) == (3 * 3 + 3, 2 * 3 * 3)
 
 
+def test_a_model_in_each_step_is_all_of_its_layers():
+    inner = keras.Sequential([keras.Input((8, 8, 3)), L.Conv2D(4, 3, padding="same"), L.MaxPooling2D()])
+    found = summary_of(L.TimeDistributed(inner), (6, 8, 8, 3))
+    assert found.complete
+    assert (found.parameters, found.total()["forward_macs"]) == (3 * 9 * 4 + 4, 6 * 8 * 8 * 4 * 9 * 3)
+    assert found.total()["forward_bytes"] == FLOAT * 6 * (8 * 8 * 4 + 4 * 4 * 4)
+
+
 def test_models_in_models_are_taken_apart():
     inner = keras.Sequential([keras.Input((3,)), L.Dense(4)], name="inner")
     outer = keras.Sequential([keras.Input((3,)), inner, L.Dense(2)])

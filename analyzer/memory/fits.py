@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.record import Record
@@ -11,6 +12,15 @@ from neural_cost.analyzer.record import Record
 if TYPE_CHECKING:
     from neural_cost.analyzer.device import Device
     from neural_cost.analyzer.expressions import Formula
+
+
+class InPlace(StrEnum):
+    """Which figure of activations has to go into a device's memory: as liveness has it, the lower or the upper one."""
+
+    BOTH = "both"
+    WITH = "with"
+    WITHOUT = "without"
+
 
 LARGEST = 2**40  # sizes are not searched beyond it
 
@@ -51,15 +61,19 @@ def fits(
         return Fits(device.name, memory, needed, None, None, None, why)
     dim = batch_of(list(sizes))
     if dim is None or formula is None:
-        why = (
-            "no open dimension is the batch, so the largest is not told: leave the batch without a size"
-            if dim is None
-            else "what activations need has no formula, so the largest is not told"
-        )
+        missing = "what activations need has no formula, so the largest is not told"
+        why = _no_batch(list(sizes)) if dim is None else missing
         return Fits(device.name, memory, needed, needed <= memory, None, None, why)
     largest = _largest(lambda size: weight_bytes + formula({**sizes, dim: size}) <= memory)
     why = "" if largest is not None else f"no size of {dim} is too large, or none is small enough"
     return Fits(device.name, memory, needed, needed <= memory, dim, largest, why)
+
+
+def _no_batch(names: Sequence[str]) -> str:
+    if not names:
+        return "no open dimension is the batch, so the largest is not told: leave the batch without a size"
+    known = ", ".join(f'"{name}"' for name in names)
+    return f"which of {known} is the batch is not known, so the largest is not told: give the others a size"
 
 
 def batch_of(names: Sequence[str]) -> str | None:

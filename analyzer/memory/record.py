@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from neural_cost.analyzer.memory.best import best_order
+from neural_cost.analyzer.memory.blocked import padded
 from neural_cost.analyzer.memory.liveness import Level, Method, Policy, levels
 from neural_cost.analyzer.memory.lives import lives
 from neural_cost.analyzer.memory.orders import file_order, runtime_order
@@ -64,8 +65,9 @@ class Memory(Record):
     The peak is given three times. `peak_bytes` is liveness as the words say: each tensor has memory of its own from
     the node that makes it to the last that reads it, in the order of the file; views share. `peak_lower_bytes` lets
     elementwise operators write over their inputs and fused kernels leave tensors out. `peak_upper_bytes` does
-    neither, and keeps free memory for the next tensor of its shape, in units of 256 bytes, as ONNX Runtime does.
-    Those two hold for the file's order and for the one in which ONNX Runtime runs the nodes of the file.
+    neither, keeps free memory for the next tensor of its shape, in units of 256 bytes, and fills channels of images up
+    to whole blocks, as ONNX Runtime does. Those two hold for the file's order and for the one in which ONNX Runtime
+    runs the nodes of the file, unless it rewrites them: a scale folded into a product can need less than the lower.
 
     `planned_bytes` is what ONNX Runtime's planner comes to on the graph of the file, run in its order: its kernels
     write over their first input where they can, and free memory is kept. Fusions change the graph, and mostly need
@@ -114,12 +116,11 @@ def measure(found: Activations, weight_bytes: int, cache_bytes: int = 0) -> Memo
         return Memory(None, None, None, None, found.unknown, None, [], [], None, None, None, weight_bytes)
     sizes, scope = found.sizes(), found.scope
     method = partial(Method, sizes, forms=found.forms())
-    lower, plain, upper = (
-        levels(scope, method(file_order, policy)) for policy in (Policy.LOWER, Policy.PLAIN, Policy.UPPER)
-    )
-    runtime = (Policy.LOWER, Policy.PLANNED, Policy.UPPER)
+    filled = replace(method(file_order, Policy.UPPER), sizes=sizes | padded(scope, sizes, found.tensors))
     order = cache(runtime_order)
-    least, planned, most = (levels(scope, method(order, policy)) for policy in runtime)
+    lower, plain = (levels(scope, method(file_order, policy)) for policy in (Policy.LOWER, Policy.PLAIN))
+    least, planned = (levels(scope, method(order, policy)) for policy in (Policy.LOWER, Policy.PLANNED))
+    upper, most = (levels(scope, replace(filled, order=each)) for each in (file_order, order))
     held = sum(sizes[key] for key in scope.inputs)  # the peak of a graph in which nothing runs
     moment = max(range(len(plain)), key=lambda at: max(plain[at].sums), default=None)
     return Memory(

@@ -59,7 +59,7 @@ def _memory(report: Report, view: View) -> list[Block]:
     from neural_cost.analyzer.tables.memory import memory
 
     best = report.best_order() if view.best_order else None
-    return memory(report.memory, best, report.fits())
+    return memory(report.memory, best, report.fits(in_place=view.in_place))
 
 
 def _training(report: Report, view: View) -> list[Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from neural_cost.analyzer.memory.fits import InPlace
 from neural_cost.analyzer.training.options import TrainingOptions
 
 
@@ -57,5 +58,6 @@ class View:
     symbolic: bool = False
     memory: bool = False
     best_order: bool = False
+    in_place: InPlace = InPlace.BOTH
     training: TrainingOptions | None = None
     predict: bool = False

@@ -103,7 +103,7 @@ def trades(found: Subject, parts: Sequence[Part], sizes: Sizes) -> list[Trade]:
     nodes = _running(found)
     counts = [count for count in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, MOST_SEGMENTS) if count <= max(1, len(parts))]
     made = (_trade(_with_parts(_cut(nodes, parts, sizes, count), parts), sizes) for count in counts)
-    return [trade for trade in made if trade is not None]
+    return list({trade.segments: trade for trade in made if trade is not None}.values())
 
 
 def _running(found: Subject) -> list[NodeCost]:
@@ -149,7 +149,7 @@ def _cut(nodes: Sequence[NodeCost], parts: Sequence[Part], sizes: Sizes, count: 
 
 def _bytes(part: Part, sizes: Sizes) -> Dim:
     try:
-        return sum((sizes.of(root) for root in sizes.storage.distinct(part.saves)), sizes.beside(part))
+        return sizes.total(part.saves) + sizes.beside(part)
     except Unknown:
         return 0
 
@@ -185,10 +185,10 @@ def _held(segments: Sequence[Segment], sizes: Sizes) -> Iterator[Dim]:
     kept: dict[Tensor, None] = {}
     beside = 0
     for segment in segments:
-        needed = {sizes.storage.root(tensor): None for part in segment.parts for tensor in part.saves}
+        needed = {tensor: None for part in segment.parts for tensor in part.saves}
         own = sum((sizes.beside(part) for part in segment.parts), 0)
-        now = sizes.storage.distinct([*kept, *_read(segment, sizes), *needed] if not segment.held else [*kept, *needed])
-        yield sum((sizes.of(root) for root in now), beside + own)
+        read = [] if segment.held or not segment.again else _read(segment, sizes)
+        yield sizes.total([*kept, *read, *needed]) + beside + own
         if segment.held:
             kept.update(needed)
             beside = beside + own

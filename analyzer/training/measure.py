@@ -47,6 +47,7 @@ def measure(graph: Graph, options: TrainingOptions) -> TrainingCost:
         OptionError: a pattern of frozen weights fits none.
     """
     found = subject(graph, options.freeze)
+    graph = found.graph
     parts = backward_pass(found.flow, found.storage, NUMBERS)
     sizes = Sizes(found.storage, NUMBERS, options.widths.activation, graph.nodes)
     kept = saved(parts, sizes)
@@ -192,6 +193,9 @@ def _notes(found: Subject, options: TrainingOptions) -> list[str]:
     notes = []
     if not found.weights.trained:
         notes.append("nothing is trained: no weight of real numbers is left")
+    if found.run:
+        made = "1 node makes" if len(found.run) == 1 else f"{len(found.run)} nodes make"
+        notes.append(f"{made} weights of weights, or of a part of one: once for inference, in each pass of training")
     idle = without_gradient(found.weights, found.flow, found.storage)
     if idle:
         notes.append(

@@ -88,7 +88,11 @@ class TrainingOptions:
     def __post_init__(self) -> None:
         for name, kind in (("optimizer", Optimizer), ("precision", Precision), ("checkpoint", Checkpoint)):
             object.__setattr__(self, name, _member(name, kind, getattr(self, name)))
-        object.__setattr__(self, "freeze", (self.freeze,) if isinstance(self.freeze, str) else tuple(self.freeze))
+        given: object = (self.freeze,) if isinstance(self.freeze, str) else self.freeze
+        patterns = list(given) if isinstance(given, Iterable) else [given]
+        if not all(isinstance(each, str) for each in patterns):
+            raise OptionError(f"freeze cannot be {self.freeze!r}: it is patterns of names, such as ['embed*'].")
+        object.__setattr__(self, "freeze", tuple(patterns))
         if isinstance(self.accumulate, bool) or not isinstance(self.accumulate, int) or self.accumulate < 1:
             raise OptionError(f"accumulate cannot be {self.accumulate!r}: it is a whole number from 1 up.")
 

@@ -56,6 +56,7 @@ class Gradient:
 BackwardRule: TypeAlias = Callable[[Node, Wants], Gradient]
 
 _rules: dict[tuple[str, str], BackwardRule | None] = {}
+_constant: dict[tuple[str, str], str] = {}
 _underivable: dict[tuple[str, str], str] = {}
 _closed: dict[tuple[str, str], frozenset[int]] = {}
 
@@ -75,10 +76,11 @@ def backward(*op_types: str, domain: str = "") -> Callable[[BackwardRule], Backw
     return decorate
 
 
-def no_gradient(*op_types: str, domain: str = "") -> None:
-    """Declare operators through which no gradient passes: integers, positions, piecewise constants, random numbers."""
+def no_gradient(*op_types: str, domain: str = "", why: str) -> None:
+    """Declare operators through which no gradient passes, with the reason that holds for all of them."""
     for op_type in op_types:
         _add(domain, op_type, None)
+        _constant[domain, op_type] = why
 
 
 def no_derivative(*op_types: str, domain: str = "", why: str) -> None:
@@ -88,9 +90,10 @@ def no_derivative(*op_types: str, domain: str = "", why: str) -> None:
 
 
 def why_none(domain: str, op_type: str) -> str:
-    """Why an operator has no rule."""
+    """Why an operator has no rule: no gradient passes through it, it has no derivative, or nobody has written one."""
     _load()
-    return _underivable.get((domain, op_type), f"there is no backward rule for {domain or 'ai.onnx'}::{op_type}")
+    missing = f"there is no backward rule for {domain or 'ai.onnx'}::{op_type}"
+    return _constant.get((domain, op_type)) or _underivable.get((domain, op_type), missing)
 
 
 def rounds(domain: str, op_type: str) -> bool:

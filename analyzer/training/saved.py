@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from neural_cost.analyzer.cost import Dim
+from neural_cost.analyzer.cost import Dim, minimum
 from neural_cost.analyzer.node import Tensor, Unknown
 from neural_cost.analyzer.training.passes import Looks, Part, alike
-from neural_cost.analyzer.training.storage import Storage, bytes_of, kept_bytes
+from neural_cost.analyzer.training.storage import Held, Storage, bytes_of, kept_bytes
 from neural_cost.analyzer.walk import NodeCost
 
 
@@ -33,13 +33,19 @@ class Sizes:
         self.storage, self.looks, self.activation = storage, looks, activation
         self._makers = {tensor: node for node in nodes for tensor in node.node.outputs if tensor is not None}
 
-    def of(self, root: Tensor) -> Dim:
+    def of(self, root: Tensor, held: Held) -> Dim:
         """Bytes of a memory. Raises Unknown where its size, or how often it is made, is not known."""
         maker = self._makers.get(root)
         times = 1 if maker is None else self.looks.repeats(maker)
-        if times is None:
+        loop = None if maker is None or held.all else self.storage.loops.get(maker.graph)
+        starts = 0 if loop is None else self.looks.repeats(loop)
+        if times is None or starts is None:
             raise Unknown("it is not known how often it is made", root.name)
-        return bytes_of(self.looks.tensor(root), self.activation) * times
+        return bytes_of(self.looks.tensor(root), self.activation) * (times - minimum(starts, times))
+
+    def total(self, tensors: Iterable[Tensor]) -> Dim:
+        """Bytes of all that lies in the memories of tensors. Raises Unknown as `of`."""
+        return alike(self.of(root, held) for root, held in self.storage.memories(tensors).items())
 
     def beside(self, part: Part) -> Dim:
         """Bytes that a node keeps beside tensors."""
@@ -58,15 +64,15 @@ def saved(parts: Sequence[Part], sizes: Sizes) -> Saved:
         found.by_node[at] = sizes.beside(part)
         terms.append(found.by_node[at])
         for tensor in part.saves:
-            first.setdefault(sizes.storage.root(tensor), at)
-    for root in sizes.storage.distinct(first):
+            first.setdefault(tensor, at)
+    for root, held in sizes.storage.memories(first).items():
         try:
-            size = sizes.of(root)
+            size = sizes.of(root, held)
         except Unknown as unknown:
             found.unknown[root.name] = unknown.why
             continue
         terms.append(size)
-        found.by_node[first[root]] = found.by_node[first[root]] + size
+        found.by_node[first[held.by]] = found.by_node[first[held.by]] + size
         if root in sizes.storage.inputs:
             found.inputs = found.inputs + size
     found.total = alike(terms)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from neural_cost.analyzer.memory.fits import InPlace
 from neural_cost.analyzer.tables.view import By, Column, View
 from neural_cost.analyzer.training.options import Checkpoint, Optimizer, Precision
 from neural_cost.commands.compare import compare
@@ -121,6 +122,9 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Counts as formulas of the open dimensions.")] = False,
     memory: Annotated[bool, typer.Option("--memory", help="What is alive when, and whether it fits.")] = False,
     order: Annotated[Order, choice(Order, "With --memory: beside the file's order, one that needs less.")] = Order.FILE,
+    in_place: Annotated[
+        InPlace, choice(InPlace, "With --memory: which figure has to fit, with or without tensors written over others.")
+    ] = InPlace.BOTH,
     training: Annotated[bool, typer.Option("--training", help="What a training step costs.")] = False,
     optimizer: Annotated[Optimizer | None, choice(Optimizer, "With --training; adamw if not given.")] = None,
     precision: Annotated[
@@ -164,7 +168,18 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
         accumulate=accumulate,
     )
     view = View(
-        by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic, memory, order is Order.BEST, run, predict
+        by=by,
+        depth=depth,
+        top=top,
+        sort=sort or Column.FLOPS,
+        quiet=quiet,
+        verbose=verbose,
+        symbolic=symbolic,
+        memory=memory,
+        best_order=order is Order.BEST,
+        in_place=in_place,
+        training=run,
+        predict=predict,
     )
     check_view(view, form, sorted_=sort is not None)
     check(output, Path(target), inputs, rules)
@@ -286,7 +301,11 @@ def _report_data(report: Report, found: Verification | None, view: View) -> dict
     from neural_cost.analyzer.tables.rows import rows
 
     data = report.to_dict(
-        memory=view.memory, best_order=view.best_order, training=view.training, prediction=view.predict
+        memory=view.memory,
+        best_order=view.best_order,
+        in_place=view.in_place,
+        training=view.training,
+        prediction=view.predict,
     )
     if view.by is not None:
         shown = rows(report.nodes, view.by, view.depth, view.sort)[: view.top]

@@ -57,11 +57,13 @@ GATES = {"SimpleRNNCell": 1, "LSTMCell": 4, "GRUCell": 3}
 
 
 def work(layer: Any, reads: Sequence[Shape], gives: Sequence[Shape]) -> Work:
-    """What a layer costs.
+    """What a layer costs; a model is all that its layers cost.
 
     Raises:
         Unsupported: it has no rule, or a size of it is open.
     """
+    if inside := calls(layer):
+        return sum((work(node.operation, *shapes(node)) for node in inside), Work(0, 0))
     for shape in (*reads, *gives):
         if any(size is None for size in shape):
             raise Unsupported(f"a size of it is open: {shape}; build the model with that size")
@@ -71,6 +73,19 @@ def work(layer: Any, reads: Sequence[Shape], gives: Sequence[Shape]) -> Work:
     if name in FREE:
         return Work(0, sum(map(prod, gives)))
     raise Unsupported(f"there is no rule for {type(layer).__name__}")
+
+
+def calls(layer: Any) -> list[Any]:
+    """Calls of a model's layers, in order, from the graph that Keras keeps of them; none of another layer."""
+    functional = getattr(layer, "_functional", None) or layer
+    depths = getattr(functional, "_nodes_by_depth", None) or {}
+    return [node for depth in sorted(depths, reverse=True) for node in depths[depth]]
+
+
+def shapes(node: Any) -> tuple[list[Shape], list[Shape]]:
+    """What a call reads and gives, batch left out."""
+    reads, gives = ([tuple(tensor.shape[1:]) for tensor in some] for some in (node.input_tensors, node.outputs))
+    return reads, gives
 
 
 def _kind(layer: Any) -> str:

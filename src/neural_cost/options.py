@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import typer
 
 from neural_cost.analyzer.errors import closest
+from neural_cost.analyzer.memory.fits import InPlace
 from neural_cost.analyzer.tables.view import By, View
 from neural_cost.analyzer.training.options import TrainingOptions
 
@@ -80,6 +81,8 @@ def check_view(view: View, form: str, *, sorted_: bool) -> None:
         raise typer.BadParameter("--quiet shows no rows: leave out --by, --top and --sort, or --quiet.")
     if view.best_order and not view.memory:
         raise typer.BadParameter("--order needs --memory.")
+    if view.in_place is not InPlace.BOTH and not view.memory:
+        raise typer.BadParameter("--in-place needs --memory.")
     if view.memory and form not in ("table", "json"):
         raise typer.BadParameter("--memory is for tables and JSON.")
     if view.training is not None and (view.by is not None or sorted_):

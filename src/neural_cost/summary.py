@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.errors import NeuralCostError
 from neural_cost.analyzer.record import Record
-from neural_cost.keras_layers import Unsupported, Work, work
+from neural_cost.keras_layers import Unsupported, Work, calls, shapes, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,30 +143,23 @@ def _layers(model: Any, path: str, seen: set[int]) -> Iterator[LayerSummary]:
     for node in _calls(model):
         layer = node.operation
         name = path + layer.name
-        if _is_model(layer):
+        if calls(layer):
             yield from _layers(layer, f"{name}/", seen)
             continue
-        reads, gives = (
-            [tuple(tensor.shape[1:]) for tensor in tensors] for tensors in (node.input_tensors, node.outputs)
-        )
+        reads, gives = shapes(node)
         yield _summary(layer, name, reads, gives, 0 if id(layer) in seen else _parameters(layer))
         seen.add(id(layer))
 
 
 def _calls(model: Any) -> list[Any]:
-    """Calls of a model's layers, in order: the graph that Keras keeps of them."""
-    functional = getattr(model, "_functional", None) or model
-    depths = getattr(functional, "_nodes_by_depth", None)
-    if not depths:
+    """Calls of a model's layers. Raises NeuralCostError where they are not known."""
+    found = calls(model)
+    if not found:
         raise NeuralCostError(
             f"the layers of {type(model).__name__} are not known: give a Sequential or functional Keras model that is "
             "built, such as one that begins with keras.Input."
         )
-    return [node for depth in sorted(depths, reverse=True) for node in depths[depth]]
-
-
-def _is_model(layer: Any) -> bool:
-    return bool(getattr(layer, "_nodes_by_depth", None) or getattr(layer, "_functional", None))
+    return found
 
 
 def _parameters(layer: Any) -> int:

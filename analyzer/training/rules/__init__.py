@@ -11,12 +11,16 @@ FAMILIES = (
     "constant",
     "contrib",
     "contrib_attention",
+    "contrib_normalization",
+    "contrib_products",
     "convolution",
     "elementwise",
     "indexing",
     "linear",
     "linear_attention",
     "loss",
+    "matrices",
+    "mixture_of_experts",
     "movement",
     "normalization",
     "pooling",
@@ -24,6 +28,7 @@ FAMILIES = (
     "quantization",
     "recurrent",
     "reduction",
+    "weight_only",
 )
 
 

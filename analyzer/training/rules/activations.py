@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
-from neural_cost.analyzer.node import Node, Tensor
-from neural_cost.analyzer.rules.activations import PerElement
+from neural_cost.analyzer.node import Node, Tensor, Unknown
+from neural_cost.analyzer.rules.activations import ALIASES, PerElement
 from neural_cost.analyzer.training.registry import BackwardRule, Gradient, Kept, Wants, backward, reduced
 
 
@@ -60,6 +60,29 @@ GELU = {
 }
 
 SWISH = Slope(PerElement(8, 2))  # s = sigmoid(x) is 3; dy * s * (1 + x * (1 - s))
+
+NAMED = {name.lower(): slope for name, slope in SLOPES.items()} | {
+    "gelu": GELU["none"],
+    "fastgelu": GELU["tanh"],
+    "quickgelu": Slope(SWISH.work + PerElement(2)),
+    "silu": SWISH,
+    "softmax": Slope(PerElement(4), "output"),
+    "clip": Slope(PerElement(2)),  # compare with both bounds
+    "relu2": Slope(PerElement(3)),  # 2 * dy * max(x, 0)
+    "scaledtanh": Slope(PerElement(4), "output"),  # dy * (c - d * y * y)
+    "affine": Slope(PerElement(1), "nothing"),  # dy * alpha
+    "identity": Slope(PerElement(0), "nothing"),
+}
+"""By the names that attributes of fused and recurrent operators give functions, in lower case."""
+
+
+def slope_of(name: str) -> Slope:
+    """The slope of a function that an attribute names. Raises Unknown for one without a formula."""
+    lower = name.lower()
+    found = NAMED.get(ALIASES.get(lower, lower))
+    if found is None:
+        raise Unknown(f"the slope of {name} has no formula here")
+    return found
 
 
 def apply(node: Node, slope: Slope) -> Gradient:
@@ -136,7 +159,7 @@ def prelu(node: Node, wants: Wants) -> Gradient:
 def softmax(node: Node, wants: Wants) -> Gradient:
     """y * (dy - sum(dy * y)): multiply, add, subtract, multiply."""
     del wants
-    return apply(node, Slope(PerElement(4), "output"))
+    return apply(node, NAMED["softmax"])
 
 
 @backward("LogSoftmax")

@@ -8,7 +8,7 @@ and makes S again: a fifth product.
 from __future__ import annotations
 
 from neural_cost.analyzer.cost import Dim
-from neural_cost.analyzer.node import Node
+from neural_cost.analyzer.node import Node, Unknown
 from neural_cost.analyzer.rules.attention import Causal
 from neural_cost.analyzer.training.registry import Gradient, Kept, Wants, backward
 
@@ -26,9 +26,9 @@ def attention(node: Node, wants: Wants) -> Gradient:
     keys = before + k.shape[-2]
     rows = q.shape[0] * heads * q.shape[-2]
     causal = Causal(q.shape[-2], before + 1) if node.attr("is_causal", 0) and node.causal_half else None
-    scores = _part(rows * keys, keys, causal)
+    scores = part(rows * keys, keys, causal)
     softcap = 4 if node.attr("softcap", 0.0) else 0
-    of_scores, of_values = _part(q.size * keys, keys, causal), _part(node.y.size * keys, keys, causal)
+    of_scores, of_values = part(q.size * keys, keys, causal), part(node.y.size * keys, keys, causal)
     needs_scores = bool(wants & {0, 1, 3, 4})
     return Gradient(
         macs={at: macs for at, macs in ((0, of_scores), (1, of_scores), (2, of_values)) if _wanted(at, wants)},
@@ -44,7 +44,7 @@ def _wanted(position: int, wants: Wants) -> bool:
     return position in wants or (position in (1, 2) and position + 3 in wants)
 
 
-def _part(full: Dim, keys: Dim, causal: Causal | None) -> Dim:
+def part(full: Dim, keys: Dim, causal: Causal | None) -> Dim:
     """Of a product over all keys the part that a causal mask leaves, where only that is counted."""
     if causal is None:
         return full
@@ -52,7 +52,7 @@ def _part(full: Dim, keys: Dim, causal: Causal | None) -> Dim:
 
 
 @backward("RotaryEmbedding")
-@backward("RotaryEmbedding", domain="com.microsoft")
+@backward("RotaryEmbedding", "MRotaryEmbedding", domain="com.microsoft")
 def rotary_embedding(node: Node, wants: Wants) -> Gradient:
     """The turn the other way: as much as forward, 3 FLOPs for each element that is turned; the tables are kept."""
     del wants
@@ -61,3 +61,12 @@ def rotary_embedding(node: Node, wants: Wants) -> Gradient:
     rule = lookup(node.domain, node.op_type, node.version)
     flops = rule.function(node).other_flops if rule else 0
     return Gradient(other_flops=flops, saves=tuple(node.inputs[1:]))
+
+
+@backward("GemmaRotaryEmbedding", domain="com.microsoft")
+def gemma_rotary_embedding(node: Node, wants: Wants) -> Gradient:
+    """Of q * cos + q_rot * sin, and of k: a product for each; sines and cosines are kept."""
+    if 0 in wants:
+        raise Unknown("its backward cost is known for angles that need no gradient")
+    flops = sum((node.required(index).size for index in sorted(wants)), 0)
+    return Gradient(other_flops=flops, kept=(Kept(2 * node.x.size, node.y.dtype or "float32", precise=False),))

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from neural_cost.analyzer.cost import Dim, prod
-from neural_cost.analyzer.node import Node, Unknown
+from neural_cost.analyzer.cost import prod
+from neural_cost.analyzer.node import Node, Tensor, Unknown
 from neural_cost.analyzer.training.registry import Gradient, Kept, Wants, backward
 from neural_cost.analyzer.training.rules.products import product
 
 
-def _convolution(node: Node, wants: Wants, macs: Dim) -> Gradient:
-    """The bias's gradient is the sum of the output's."""
-    flops = node.y.size - node.required(2).size if 2 in wants else 0
-    return product(node, wants, macs, flops)
+def convolution(node: Node, wants: Wants, side: Tensor, bias: int = 2) -> Gradient:
+    """Each element of a side, the output or for a transposed one the input, meets every tap of its group's filters.
+
+    Once for each operand that needs a gradient; that of the bias is the sum of the output's.
+    """
+    flops = node.y.size - node.required(bias).size if bias in wants else 0
+    return product(node, wants, side.size * prod(node.required(1).shape[1:]), flops)
 
 
 @backward("Conv")
 def conv(node: Node, wants: Wants) -> Gradient:
     """One dot product over a filter for each output element, once for each operand that needs it."""
-    return _convolution(node, wants, node.y.size * prod(node.required(1).shape[1:]))
+    return convolution(node, wants, node.y)
 
 
 @backward("CausalConvWithState")
+@backward("CausalConvWithState", domain="com.microsoft")
 def causal_conv_with_state(node: Node, wants: Wants) -> Gradient:
     """A product for the input with the state before it, one for the filters; SiLU's slope, 8, from what is kept."""
     macs = node.y.size * prod(node.required(1).shape[1:])
@@ -39,6 +43,7 @@ def causal_conv_with_state(node: Node, wants: Wants) -> Gradient:
 
 
 @backward("ConvTranspose")
+@backward("ConvTranspose", domain="com.ms.internal.nhwc")
 def conv_transpose(node: Node, wants: Wants) -> Gradient:
     """Each input element meets every tap of its group's filters, once for each operand that needs it."""
-    return _convolution(node, wants, node.x.size * prod(node.required(1).shape[1:]))
+    return convolution(node, wants, node.x)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from neural_cost.analyzer.node import Node
+from neural_cost.analyzer.node import Node, Unknown
+from neural_cost.analyzer.rules.sampling import TAPS, mode_of
 from neural_cost.analyzer.training.registry import Gradient, Kept, Wants, backward
 
 
 @backward("Gather", "GatherElements", "GatherND")
-@backward("GatherND", domain="com.microsoft")
+@backward("GatherND", "TorchEmbedding", domain="com.microsoft")
 def gather(node: Node, wants: Wants) -> Gradient:
     """An add for each element taken, into a gradient of zeros."""
     del wants
@@ -74,9 +75,19 @@ def cumulated_product(node: Node, wants: Wants) -> Gradient:
 
 
 @backward("GridSample")
+@backward("GridSample", domain="com.microsoft")
 def grid_sample(node: Node, wants: Wants) -> Gradient:
-    """The corners of each sample: for the image a multiply and an add each, for the grid as much in each axis."""
+    """The taps of each sample: for the image a multiply and an add each, for the grid as much in each axis."""
     axes = node.x.rank - 2
-    corners = node.y.size * 2**axes
-    flops = corners * 2 * ((1 if 0 in wants else 0) + (axes if 1 in wants else 0))
+    taps = node.y.size * TAPS[mode_of(node, "linear")] ** axes
+    flops = taps * 2 * ((1 if 0 in wants else 0) + (axes if 1 in wants else 0))
     return Gradient(other_flops=flops, saves=(node.required(1), node.x if 1 in wants else None))
+
+
+@backward("CropAndResize", domain="com.microsoft")
+def crop_and_resize(node: Node, wants: Wants) -> Gradient:
+    """The taps of each sample, a multiply and an add each; regions and their batch entries are kept."""
+    if 1 in wants:
+        raise Unknown("the gradient of regions has no formula here")
+    taps = node.y.size * TAPS[mode_of(node, "bilinear")] ** 2
+    return Gradient(other_flops=2 * taps, saves=(node.required(1), node.required(2)))

@@ -17,6 +17,7 @@ def forward(node: Node) -> Cost:
 
 
 @backward("DFT")
+@backward("Rfft", "Irfft", domain="com.microsoft")
 def dft(node: Node, wants: Wants) -> Gradient:
     """The transform the other way."""
     del wants
@@ -78,15 +79,3 @@ def max_unpool(node: Node, wants: Wants) -> Gradient:
     """Each value takes the gradient of its place."""
     del wants
     return Gradient(saves=(node.required(1),))
-
-
-@backward("Det")
-def det(node: Node, wants: Wants) -> Gradient:
-    """Dy * y * inverse(x)', the inverse by Gauss and Jordan: n * n + 2 * n * n * (n - 1) FLOPs, then n * n."""
-    del wants
-    n, matrices = node.x.shape[-1], node.y.size
-    return Gradient(
-        other_flops=matrices * (n * n + 2 * n * n * (n - 1) + n * n + 1),
-        special_ops=matrices * n * n,
-        saves=(node.x, node.y),
-    )

@@ -10,7 +10,8 @@ from neural_cost.analyzer.training.registry import Gradient, Wants, backward
 @backward("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Optional", "OptionalGetElement")
 @backward("Transpose", "Concat", "Split", "Slice", "Trilu", "DepthToSpace", "SpaceToDepth", "ReverseSequence")
 @backward("SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SplitToSequence", "ConcatFromSequence")
-@backward("Trilu", "ExpandDims", domain="com.microsoft")
+@backward("Trilu", "ExpandDims", "SampleOp", domain="com.microsoft")
+@backward("ReorderInput", "ReorderOutput", domain="com.microsoft.nchwc")
 def laid_out(node: Node, wants: Wants) -> Gradient:
     """No arithmetic: what was taken apart is put together, and the other way round."""
     del node, wants
@@ -18,6 +19,7 @@ def laid_out(node: Node, wants: Wants) -> Gradient:
 
 
 @backward("Expand", "Tile", "Pad", "CenterCropPad")
+@backward("Pad", domain="com.microsoft")
 def repeated(node: Node, wants: Wants) -> Gradient:
     """An add for each element that the output has more; a Pad of a constant drops them, or sums them for its value."""
     more = node.y.size - node.x.size
@@ -27,6 +29,7 @@ def repeated(node: Node, wants: Wants) -> Gradient:
 
 
 @backward("Resize", "Upsample")
+@backward("Upsample", domain="com.microsoft.nchwc")
 def resize(node: Node, wants: Wants) -> Gradient:
     """What each output element was made of, added back; to the nearest one it is one add."""
     del wants
@@ -34,6 +37,20 @@ def resize(node: Node, wants: Wants) -> Gradient:
     forward = rule.function(node) if rule else None
     nearest = node.attr("mode", "nearest") == "nearest"
     return Gradient(other_flops=node.y.size if nearest or forward is None else forward.other_flops)
+
+
+@backward("UnfoldTensor", domain="com.microsoft")
+def unfold(node: Node, wants: Wants) -> Gradient:
+    """Windows overlap: an add for each element taken, into a gradient of zeros."""
+    del wants
+    return Gradient(other_flops=node.y.size)
+
+
+@backward("RemovePadding", "RestorePadding", domain="com.microsoft")
+def padding(node: Node, wants: Wants) -> Gradient:
+    """Each token takes its gradient to its place; the places are kept."""
+    del wants
+    return Gradient(saves=(node.output(1) if node.op_type == "RemovePadding" else node.required(1),))
 
 
 @backward("Col2Im")

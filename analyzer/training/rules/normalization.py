@@ -73,8 +73,12 @@ def batch_normalization(node: Node, wants: Wants) -> Gradient:
 
 @backward("RMSNormalization", "SimplifiedLayerNormalization")
 def rms_normalization(node: Node, wants: Wants) -> Gradient:
+    """Rows along `axis` and all later axes."""
+    return root_mean_square(node, wants, rows_before(node.x.shape, node.attr("axis", -1)))
+
+
+def root_mean_square(node: Node, wants: Wants, rows: Dim) -> Gradient:
     """Without a mean: h is a multiply, and dx = (g - h * mean(g * h)) / rms 3: 6 for each element, 1 for each row."""
-    rows = rows_before(node.x.shape, node.attr("axis", -1))
     for_x = 6 + (node.input(1) is not None) if 0 in wants else 1
     return Gradient(
         other_flops=node.x.size * (for_x + (2 if 1 in wants else 0)) + (rows if 0 in wants else 0),

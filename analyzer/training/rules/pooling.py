@@ -8,6 +8,8 @@ from neural_cost.analyzer.training.registry import Gradient, Kept, Wants, backwa
 
 
 @backward("MaxPool", "GlobalMaxPool")
+@backward("MaxPool", "GlobalMaxPool", domain="com.microsoft.nchwc")
+@backward("NhwcMaxPool", "MaxpoolWithMask", domain="com.microsoft")
 def max_pool(node: Node, wants: Wants) -> Gradient:
     """An add for each output element, at the place that is kept for it: an int64."""
     del wants
@@ -22,6 +24,7 @@ def max_roi_pool(node: Node, wants: Wants) -> Gradient:
 
 
 @backward("AveragePool")
+@backward("AveragePool", domain="com.microsoft.nchwc")
 def average_pool(node: Node, wants: Wants) -> Gradient:
     """A division for each output element, and an add for each tap of it."""
     del wants
@@ -30,6 +33,7 @@ def average_pool(node: Node, wants: Wants) -> Gradient:
 
 
 @backward("GlobalAveragePool")
+@backward("GlobalAveragePool", domain="com.microsoft.nchwc")
 def global_average_pool(node: Node, wants: Wants) -> Gradient:
     """A division for each output element, whose result goes to each input element."""
     del wants

@@ -18,7 +18,8 @@ no_derivative(
     "QAttention", "QEmbedLayerNormalization", "QGemm", "QLinearAdd", "QLinearAveragePool", "QLinearConcat",
     "QLinearConv",
     "QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearMul", "QLinearReduceMean", "QLinearSigmoid",
-    "QLinearSoftmax", "QLinearWhere", "QOrderedAttention", "QOrderedGelu", "QOrderedLayerNormalization",
+    "QLinearSoftmax", "QLinearWhere", "GemmFloat8", "GatherBlockQuantized", "GatherPacked",
+    "QOrderedAttention", "QOrderedGelu", "QOrderedLayerNormalization",
     "QOrderedLongformerAttention", "QOrderedMatMul", "ReduceSumInteger",
     domain="com.microsoft", why=ROUNDS,
 )  # fmt: skip

@@ -22,7 +22,7 @@ from neural_cost.analyzer.node import Node, Tensor, Unknown
 from neural_cost.analyzer.rules.activations import PerElement
 from neural_cost.analyzer.rules.recurrent import directions_of
 from neural_cost.analyzer.training.registry import Gradient, Kept, Wants, backward
-from neural_cost.analyzer.training.rules.activations import SLOPES, Slope
+from neural_cost.analyzer.training.rules.activations import Slope, slope_of
 
 X, W, R, B, H = 0, 1, 2, 3, 5  # positions of the inputs
 
@@ -41,10 +41,6 @@ CELLS = {
     "LSTM": Cell(4, ["sigmoid", "tanh", "tanh"], [3, 1, 1], 8, 6),
     "GRU": Cell(3, ["sigmoid", "tanh"], [2, 1], 9, 4),
     "RNN": Cell(1, ["tanh"], [1], 1, 0),
-}
-FUNCTIONS = {name.lower(): slope for name, slope in SLOPES.items()} | {
-    "scaledtanh": Slope(PerElement(4), "output"),  # dy * (c - d * y * y)
-    "affine": Slope(PerElement(1), "nothing"),  # dy * alpha
 }
 CLIP = PerElement(2)  # what goes into a function is compared with both bounds
 
@@ -85,9 +81,7 @@ def _slopes(node: Node, cell: Cell, directions: int) -> list[Slope]:
 
 
 def _slope(name: str, *, clips: bool) -> Slope:
-    slope = FUNCTIONS.get(name.lower())
-    if slope is None:
-        raise Unknown(f"the slope of {name} has no formula here")
+    slope = slope_of(name)
     return Slope(slope.work + CLIP, "input") if clips else slope
 
 

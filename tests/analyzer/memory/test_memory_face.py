@@ -2,6 +2,8 @@
 
 import json
 
+import onnx
+import onnx.parser
 import pytest
 
 import neural_cost
@@ -127,3 +129,43 @@ def test_options_that_do_not_fit_each_other_are_refused(options, capsys):
         _run("analyze", path("dnn"), *options)
     assert ended.value.code == 2
     assert "--memory" in capsys.readouterr().err
+
+
+def test_two_open_dimensions_that_could_be_the_batch_are_both_named(tmp_path):
+    text = """<ir_version: 10, opset_import: ["": 20]> g (float[batch, 4] x, float[batch2, 4] y) => (float[batch, 4] a,
+        float[batch2, 4] b) { a = Relu(x)  b = Relu(y) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "two.onnx")
+    found = neural_cost.analyze(tmp_path / "two.onnx", device="T4").fits()
+    assert found.largest is None
+    assert found.why == (
+        'which of "batch", "batch2" is the batch is not known, so the largest is not told: give the others a size'
+    )
+
+
+def test_a_device_may_have_room_for_the_lower_figure_alone():
+    found = neural_cost.analyze(path("transformer"), dims={"batch": 2})
+    memory = found.memory
+    assert memory.peak_lower_bytes < memory.peak_bytes < memory.peak_upper_bytes
+    box = Device(name="box", memory_bytes=memory.weight_bytes + memory.peak_bytes, **BOX)
+    verdicts = {way: found.fits(box, way) for way in ("with", "both", "without")}
+    assert {way: fit.fits for way, fit in verdicts.items()} == {"with": True, "both": True, "without": False}
+    assert verdicts["with"].needed_bytes == memory.weight_bytes + memory.peak_lower_bytes
+    assert verdicts["without"].needed_bytes == memory.weight_bytes + memory.peak_upper_bytes
+    with pytest.raises(neural_cost.OptionError, match="in_place cannot be 'never': it is one of both, with, without"):
+        found.fits(box, "never")
+
+
+def test_in_place_on_the_command_line(capsys, monkeypatch):
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["neural-cost", "analyze", str(path("dnn")), *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, capsys.readouterr()
+
+    code, out = run("--memory", "--device", "T4", "--in-place", "without", "--format", "json")
+    memory = json.loads(out.out)["memory"]
+    assert (code, memory["fits"]["needed_bytes"]) == (0, memory["weight_bytes"] + memory["peak_upper_bytes"])
+    code, out = run("--in-place", "with")
+    assert (code, "--in-place needs --memory" in out.err) == (2, True)
+    code, out = run("--memory", "--in-place", "never")
+    assert (code, '"never" is none of them' in out.err) == (2, True)

@@ -162,7 +162,8 @@ def test_a_scan_runs_backward_in_each_step(analyzed):
     # 3 FLOPs for each tanh; 4 sums of the weight's gradients, and 4 of a state's: as an output, and from the next step
     assert found.backward_flops == 2 * 9 * N * 16 + 3 * 5 * N * 4 + 4 * 16 + 4 * N * 4
     assert [node.repeats for node in found.nodes if node.op_type == "MatMul"] == [4, 1]
-    assert found.saved_bytes == 4 * 5 * N * 4  # the state after each step is that before the next one
+    assert found.saved_bytes == 4 * 6 * N * 4  # the state before each step, and after it: five, and the first one
+    assert found.saved_input_bytes == 4 * N * 4
 
 
 def test_a_loop_that_hands_a_weight_on_keeps_it_once(analyzed):
@@ -173,7 +174,8 @@ def test_a_loop_that_hands_a_weight_on_keeps_it_once(analyzed):
     found = analyzed(text, dims={"n": N}).training()
     assert found.complete, (found.uncounted, found.unknown)
     assert (found.weight_macs, found.input_macs) == (5 * N * 16, 4 * N * 16)
-    assert found.saved_bytes == 4 * 5 * N * 4
+    assert found.saved_bytes == 4 * 5 * N * 4  # the state before each step: the last one's is not needed
+    assert found.saved_input_bytes == 4 * N * 4
 
 
 def test_branches_run_backward_as_they_run(analyzed):
@@ -184,6 +186,21 @@ def test_branches_run_backward_as_they_run(analyzed):
     assert found.complete
     assert found.weight_macs == N * 12  # the dearer branch counts, which has the Relu
     assert found.saved_bytes == 4 * N * (3 + 4)
+
+
+def test_the_formula_of_what_a_scan_keeps_holds_for_one_step_and_more(analyzed):
+    text = f"""{HEAD} g (float[t, n, 4] xs, float[n, 4] first) => (float[n, 4] last) <float[4, 4] w> {{
+        last = Scan <num_scan_inputs = 1, body = step (float[n, 4] h, float[n, 4] x) => (float[n, 4] after) {{
+            p = MatMul(h, w)  after = Add(p, x) }}> (first, xs) }}"""
+    saved = analyzed(text).training().formulas["saved_bytes"]
+    assert [saved({"t": t, "n": 2}) for t in (1, 2, 7)] == [4 * t * 2 * 4 for t in (1, 2, 7)]  # the state before each
+
+
+def test_one_segment_keeps_what_is_kept_without_checkpoints_and_stands_once(analyzed):
+    found = analyzed(MLP, dims={"n": N}).training()
+    assert found.checkpoints[0].saved_bytes == found.saved_bytes
+    segments = [trade.segments for trade in found.checkpoints]
+    assert segments == sorted(set(segments))
 
 
 @pytest.mark.parametrize("checkpoint", ["none", "block", "sqrt"])
@@ -276,7 +293,8 @@ def test_records_are_plain_data_and_tables(analyzed):
 @pytest.mark.parametrize(
     ("options", "message"),
     [({"optimizer": "lion"}, "lion"), ({"precision": "fp8"}, "fp8"), ({"checkpoint": "all"}, "all"),
-     ({"accumulate": 0}, "accumulate"), ({"freeze": ["nothing*"]}, 'freeze "nothing\\*".*"w1"')],
+     ({"accumulate": 0}, "accumulate"), ({"freeze": [1]}, "freeze cannot be"), ({"freeze": None}, "freeze cannot be"),
+     ({"freeze": ["nothing*"]}, 'freeze "nothing\\*".*"w1"')],
 )  # fmt: skip
 def test_mistakes_are_told(analyzed, options, message):
     with pytest.raises(OptionError, match=message):
