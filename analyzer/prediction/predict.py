@@ -135,8 +135,8 @@ def _strangers(kernels: Sequence[PredictedKernel]) -> Iterator[str]:
     if found:
         more = ", ..." if len(found) > MOST_NAMED else ""
         yield (
-            f"{', '.join(found[:MOST_NAMED])}{more}: nothing like it was timed; its bytes and products are taken as fast "
-            "as those of an Add and a MatMul, and it can take many times as long"
+            f"{', '.join(found[:MOST_NAMED])}{more}: nothing like it was timed; its bytes and products are taken as "
+            "fast as those of an Add and a MatMul, and it can take many times as long"
         )
 
 
