@@ -1,7 +1,8 @@
 """Kernel rates: how long kernels of each kind took by themselves on a machine, and what lies between the sizes.
 
 A kind is timed on a grid of sizes. Between them the time is taken as linear in each size (in the square of some), as
-work plus a fixed cost is; beyond the largest it grows in proportion, below the smallest it stays.
+work plus a fixed cost is; beyond the largest it grows in proportion. Below the smallest it stays, but for the places of
+convolutions, which go on along that line.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ from typing import Any, NamedTuple
 from neural_cost.analyzer.record import Record
 
 FAR = 4.0  # times the largest size, or below the smallest, from where on a time is doubted
-SQUARES: Mapping[str, int] = {
-    "LSTM": 2,
-    "GRU": 2,
-    "RNN": 2,
-    "DynamicQuantizeLSTM": 2,
-    "STFT": 1,
-    "DFT": 1,
-}  # place of the size that the work grows with the square of
+# Place of the size that the work grows with the square of.
+SQUARES: Mapping[str, int] = dict.fromkeys(("LSTM", "GRU", "RNN", "DynamicQuantizeLSTM"), 2)
+# Place of the size that is work alone: with fewer of them a kernel is faster, where with fewer channels, say, it may
+# compute a whole vector of them all the same.
+PLACES: Mapping[str, int] = dict.fromkeys(
+    (
+        "conv 1x1", "conv 3x3", "conv 5x5", "first conv 3x3", "first conv 7x7", "depthwise 3x3",
+        "depthwise 3x3 strided", "depthwise 5x5", "plain depthwise", "ConvTranspose",
+    ),
+    0,
+)  # fmt: skip
 # Kinds whose sizes are runs of elements and how long each is: a long run is as good as several shorter ones.
 RUNS = frozenset({
     "Transpose", "Gather", "Concat", "Slice", "Split", "Expand", "Pad", "Add broadcast", "Where broadcast",
@@ -126,9 +130,22 @@ class Curve:
     axes: tuple[tuple[int, ...], ...]
     seconds: Mapping[tuple[int, ...], float]
     square: int | None = None
+    places: int | None = None
 
     def at(self, sizes: Sequence[float]) -> Found:
         """Seconds at any sizes."""
+        held, far = self._held(sizes)
+        if self.places is None or (size := max(0.0, sizes[self.places])) >= (least := self.axes[self.places][0]):
+            return Found(held, far)
+        second = [*sizes]
+        second[self.places] = self.axes[self.places][min(1, len(self.axes[self.places]) - 1)]
+        step = second[self.places] - least
+        slope = (self._held(second)[0] - held) / step if step else 0.0
+        line = held - slope * (least - size)  # through the two smallest, but no less than in proportion
+        return Found(min(held, max(held * size / least, line)), far)
+
+    def _held(self, sizes: Sequence[float]) -> Found:
+        """The same, where no size is below the smallest that was timed."""
         scale, corners, far = 1.0, [], False
         for place, (size, axis) in enumerate(zip(sizes, self.axes, strict=True)):
             power = 2 if place == self.square else 1
@@ -179,7 +196,7 @@ def _curves(points: Iterable[KernelPoint]) -> dict[str, Curve]:
     for kind, seconds in found.items():
         axes = tuple(tuple(sorted(set(axis))) for axis in zip(*seconds, strict=True))
         if all(corner in seconds for corner in product(*axes)):
-            curves[kind] = Curve(axes, seconds, SQUARES.get(kind))
+            curves[kind] = Curve(axes, seconds, SQUARES.get(kind), PLACES.get(kind))
     return curves
 
 

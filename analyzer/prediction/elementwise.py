@@ -21,24 +21,38 @@ LIKE = {
     "Selu": "Elu", "Celu": "Elu", "Softsign": "Sigmoid", "ThresholdedRelu": "Relu", "Mish": "Softplus",
     "IsInf": "IsNaN", "Mod": "Div", "Swish": "QuickGelu", "BitwiseAnd": "And", "BitwiseOr": "And", "BitwiseNot": "Not",
 }  # fmt: skip
+# Those of them that ONNX Runtime computes as fast; the others only resemble what was timed.
+SAME = ("Sub", "Max", "Greater", "GreaterOrEqual", "LessOrEqual", "Or", "Xor", "Ceil", "Cos")
+VARIADIC = ("Sum", "Max", "Min", "Mean")  # one operand after another is added to the result
 
 
 def elementwise(job: Job) -> Iterator[Piece]:
     """One result for each element; an operand that has fewer is repeated."""
-    kind = LIKE.get(job.group.kernel, job.group.kernel)
+    kind = LIKE.get(job.kernel, job.kernel)
+    guess = kind != job.kernel and job.kernel not in SAME
     made = count(job.node.y)
     operands = [ints(tensor) for tensor in job.node.inputs if tensor is not None]
     smaller = [dims for dims in operands if prod(dims) < made]
     if kind == "Clip" or not smaller or len(operands) == 1:
-        yield Piece(kind, (made,))
+        more = len(operands) - 1 if job.kernel in VARIADIC else 1
+        yield Piece(kind, (made,), max(1, more), guess or more > 1)
     elif kind == "Where":
         yield _where(operands, ints(job.node.y))
     elif all(prod(dims) == 1 for dims in smaller):
-        scalar = kind == "Pow" or kind in ("Add", "Mul", "Div", "Min", "Less", "Equal")
-        yield Piece(f"{'Pow' if kind == 'Pow' else 'Add'} scalar" if scalar else kind, (made,))
+        yield _with_a_number(kind, made, guess)
     else:
         length = min(_repeated(dims, ints(job.node.y)) for dims in smaller if prod(dims) > 1)
-        yield Piece("Add broadcast", (made / length, length), guess=kind not in ("Add", "Mul"))
+        yield Piece("Add broadcast", (made / length, length), guess=guess or kind not in ("Add", "Mul"))
+
+
+def _with_a_number(kind: str, made: int, guess: bool) -> Piece:
+    """One operand is a single number. A power was timed as a square, and others take many times as long."""
+    if kind == "Pow":
+        return Piece("Pow scalar", (made,), guess=True)
+    likely = kind in ("Add", "Mul", "Div", "Min", "Less", "Equal")
+    return Piece(
+        "Add scalar" if likely else kind, (made,), guess=guess or (likely and kind not in ("Add", "Mul", "Div"))
+    )
 
 
 def _where(operands: Sequence[tuple[int, ...]], made: tuple[int, ...]) -> Piece:
@@ -65,22 +79,25 @@ def _repeated(dims: tuple[int, ...], made: tuple[int, ...]) -> int:
 
 
 def unary(job: Job) -> Iterator[Piece]:
-    """One result for each element of one operand, under the name of the kernel."""
-    yield Piece(job.group.kernel, (count(job.made),))
+    """One result for each element of one operand, under the name of the kernel; or a Gelu with a bias."""
+    if job.kernel == "FastGelu" and job.node.input(1) is not None:
+        yield from bias_gelu(job)
+    else:
+        yield Piece(job.kernel, (count(job.made),))
 
 
 def bias_gelu(job: Job) -> Iterator[Piece]:
     """A Gelu with a bias."""
-    *rows, length = ints(job.made)
+    *rows, length = ints(job.made) or (1,)
     yield Piece("BiasGelu", (prod(rows), length))
 
 
 def normalization(job: Job) -> Iterator[Piece]:
     """A LayerNormalization or one like it, of the last axes."""
-    dims = ints(job.graph.node(job.group.places[0]).x)
+    dims = ints(job.node.x if len(job.group.places) == 1 else job.made)
     axis = int(job.node.attr("axis", -1)) if job.node.op_type.endswith("LayerNormalization") else -1
     length = tail(dims, axis % len(dims)) if dims else 1
-    yield Piece(job.group.kernel, (prod(dims) / max(1, length), length))
+    yield Piece(job.kernel, (prod(dims) / max(1, length), length))
 
 
 def softmax(job: Job) -> Iterator[Piece]:
@@ -91,7 +108,7 @@ def softmax(job: Job) -> Iterator[Piece]:
     length = tail(dims, axis) if old else dims[axis] if dims else 1
     rows = prod(dims) / max(1, length)
     yield Piece("Softmax", (rows, length))
-    if not old and axis != len(dims) - 1:
+    if not old and prod(dims[axis + 1 :]) > 1:
         yield Piece("Transpose 2d", (rows, length), 2)
 
 
@@ -100,12 +117,22 @@ def reduction(job: Job) -> Iterator[Piece]:
     dims, made = ints(job.node.x), count(job.node.y)
     reduced = prod(dims) / max(1, made)
     kind = "ArgMax" if job.node.op_type.startswith("Arg") else "ReduceMean"
+    if not _reduces(job):
+        yield Piece("Neg", (made,), guess=True)
+        return
     last = not dims or _reduces_last(job, len(dims))
     guess = job.node.op_type not in ("ReduceMean", "ReduceSum", "ReduceMax", "ArgMax")
     if last or kind == "ArgMax":
-        yield Piece(kind, (made, reduced), guess=guess)
+        yield Piece(kind, (made, reduced), guess=guess or not last)
     else:
         yield Piece("ReduceMean first", (reduced, made), guess=guess)
+
+
+def _reduces(job: Job) -> bool:
+    """Whether it reduces at all: without axes it may be asked to hand on what it reads."""
+    axes = job.node.input(1)
+    none = axes is None or axes.dims == (0,)
+    return not (none and job.node.attr("noop_with_empty_axes", 0) and not job.node.attr("axes"))
 
 
 def _reduces_last(job: Job, rank: int) -> bool:
@@ -114,7 +141,7 @@ def _reduces_last(job: Job, rank: int) -> bool:
     axes = job.node.attr("axes") or ([job.node.attr("axis", 0)] if job.node.op_type.startswith("Arg") else None)
     if given is not None and given.value is not None:
         axes = given.ints()
-    return axes is None or any(int(axis) % rank == rank - 1 for axis in axes)
+    return not axes or any(int(axis) % rank == rank - 1 for axis in axes)
 
 
 def batch_normalization(job: Job) -> Iterator[Piece]:
@@ -128,7 +155,8 @@ def instance_normalization(job: Job) -> Iterator[Piece]:
     rows = (
         prod(dims[:2]) if job.node.op_type == "InstanceNormalization" else dims[0] * int(job.node.attr("num_groups", 1))
     )
-    yield Piece("InstanceNormalization", (rows, prod(dims) / max(1, rows)))
+    guess = job.node.op_type != "InstanceNormalization"  # the runtime has no kernel for groups, and writes them out
+    yield Piece("InstanceNormalization", (rows, prod(dims) / max(1, rows)), guess=guess)
 
 
 def local_response(job: Job) -> Iterator[Piece]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from neural_cost.analyzer.node import Unknown
 from neural_cost.analyzer.prediction import control, convolutions, elementwise, moving, products, signals
+from neural_cost.analyzer.prediction.element_types import of_type
 from neural_cost.analyzer.prediction.piece import Job, Piece, count
 
 Pieces = Callable[[Job], Iterator[Piece]]
@@ -26,6 +27,7 @@ REDUCTIONS = (
     "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum",
     "ReduceLogSumExp", "ReduceSumSquare", "ArgMax", "ArgMin",
 )  # fmt: skip
+FILLING = ("ConstantOfShape", "Range", "EyeLike", "Trilu")
 BINARY = ("Add", "Mul", "Div", "Pow", "Min", "Equal", "Less", "And", "Where")
 KINDS: Mapping[str, Pieces] = {
     **dict.fromkeys(VIEWS, moving.nothing),
@@ -65,7 +67,7 @@ KINDS: Mapping[str, Pieces] = {
     "If": control.branch,
     "STFT": signals.short_time,
     "DFT": signals.discrete,
-    **dict.fromkeys(("ConstantOfShape", "Range", "EyeLike", "Trilu", "CumSum"), moving.filled),
+    **dict.fromkeys(FILLING, moving.filled),
 }
 ALIASES = {
     "RMSNormalization": "SimplifiedLayerNormalization",
@@ -82,11 +84,11 @@ BYTES_ADDED = 12  # of an element that an Add of float32 makes
 
 def pieces(job: Job) -> list[Piece] | None:
     """What a group is made of; None where its cost is not known, so that there is nothing to go by."""
-    by_kernel, by_anchor = KINDS.get(job.group.kernel.split("::")[-1]), KINDS.get(job.node.op_type)
+    by_kernel, by_anchor = KINDS.get(job.kernel), KINDS.get(job.node.op_type)
     find = by_kernel if job.group.kernel in PREFERRED else by_anchor or by_kernel
     try:
         if find is not None:
-            return [piece._replace(kind=ALIASES.get(piece.kind, piece.kind)) for piece in find(job)]
+            return [of_type(job, piece._replace(kind=ALIASES.get(piece.kind, piece.kind))) for piece in find(job)]
     except Unknown:
         return None
     return unknown(job)

@@ -17,6 +17,7 @@ from neural_cost.analyzer.prediction.piece import Piece, ints
 
 RANK_2D = 4
 POOLS = ("MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool")
+CONVOLUTIONS = ("Conv", "com.microsoft::FusedConv")
 SUMS = ("Add", "Sum", "Mul")
 ACTIVATIONS = ("Relu", "LeakyRelu", "Sigmoid", "Tanh", "Clip", "HardSigmoid", "Gelu", "QuickGelu", "HardSwish")
 
@@ -102,7 +103,7 @@ class Layout:
         graph, op = self.graph, self.graph.op(group.anchor)
         node = graph.node(group.anchor)
         x = node.input(0)
-        if op == "Conv":
+        if op in CONVOLUTIONS:
             return bool(is_packed(graph, group.anchor))
         if x is None or x.dims is None or len(x.dims) != RANK_2D or self.graph.nodes[group.anchor].graph != "main":
             return False
@@ -121,7 +122,7 @@ class Layout:
     def _reads_as_it_is(self, group: Group) -> bool:
         """Whether it is a convolution of few channels, which reads the file's own layout."""
         weight = self.graph.node(group.anchor).input(1)
-        if self.graph.op(group.anchor) != "Conv" or weight is None or weight.dims is None:
+        if self.graph.op(group.anchor) not in CONVOLUTIONS or weight is None or weight.dims is None:
             return False
         return self.graph.node(group.anchor).attr("group", 1) == 1 and int(weight.dims[1] or 0) < self._block
 

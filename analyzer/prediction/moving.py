@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from neural_cost.analyzer.node import Tensor
+from neural_cost.analyzer.node import Tensor, Unknown
 from neural_cost.analyzer.prediction.piece import Job, Piece, count, ints, tail
 
 
@@ -17,19 +17,29 @@ def transpose(job: Job) -> Iterator[Piece]:
     """Runs that stay together, or, where the last axis moves, rows and columns."""
     dims = ints(job.node.x)
     perm = [int(axis) for axis in job.node.attr("perm", range(len(dims) - 1, -1, -1))]
-    moved = [axis for axis in perm if dims[axis] != 1]
-    if moved == sorted(moved):  # nothing changes its place
+    blocks = _blocks([axis for axis in perm if dims[axis] != 1])
+    if len(blocks) < 2:  # nothing changes its place
         yield Piece("Reshape", (1,))
         return
-    together = 1
-    for place, axis in zip(reversed(range(len(dims))), reversed(perm), strict=True):
-        if axis != place:
-            break
-        together *= dims[axis]
-    if together > 1:
-        yield Piece("Transpose", (prod(dims) / together, together))
-    else:
-        yield Piece("Transpose 2d", (prod(dims) / max(1, dims[-1]), dims[-1]))
+    if blocks[-1] == max(blocks):
+        together = prod(dims[axis] for axis in blocks[-1])
+        yield Piece("Transpose", (prod(dims) / max(1, together), together))
+    else:  # two blocks that change places were timed; element by element it is many times slower
+        alone = len(blocks) == 2 or (len(blocks) == 3 and blocks[0] == min(blocks))
+        last = next(size for size in reversed(dims) if size != 1)
+        yield Piece("Transpose 2d", (prod(dims) / max(1, last), last), guess=not alone)
+
+
+def _blocks(perm: list[int]) -> list[list[int]]:
+    """Axes of a permutation, those that stay side by side together; axes of size 1 are left out before."""
+    order = sorted(perm)
+    found: list[list[int]] = []
+    for axis in perm:
+        if found and order.index(axis) == order.index(found[-1][-1]) + 1:
+            found[-1].append(axis)
+        else:
+            found.append([axis])
+    return found
 
 
 def gather(job: Job) -> Iterator[Piece]:
@@ -68,8 +78,23 @@ def split(job: Job) -> Iterator[Piece]:
 
 def part(job: Job) -> Iterator[Piece]:
     """A Slice: runs that lie together in what it is cut from."""
-    length = _together(job.node.x, job.node.y)
-    yield Piece("Slice", (count(job.node.y) / max(1, length), length))
+    steps = not _steps_by_one(job)
+    length = _behind_steps(job) if steps else _together(job.node.x, job.node.y)
+    yield Piece("Slice", (count(job.node.y) / max(1, length), length), guess=steps)
+
+
+def _steps_by_one(job: Job) -> bool:
+    steps = job.node.input(4)
+    return steps is None or (steps.value is not None and set(steps.ints()) <= {1})
+
+
+def _behind_steps(job: Job) -> int:
+    """Elements that lie together where some are left out between those that are taken, or their order is turned."""
+    made, axes, steps = ints(job.node.y), job.node.input(3), job.node.required(4)
+    stepped = steps.ints()
+    along = range(len(stepped)) if axes is None else [axis % max(1, len(made)) for axis in axes.ints()]
+    last = max(axis for axis, step in zip(along, stepped, strict=True) if step != 1)
+    return tail(made, last + 1)
 
 
 def pad(job: Job) -> Iterator[Piece]:
@@ -97,8 +122,10 @@ def _together(whole: Tensor | None, taken: Tensor | None) -> int:
 
 def resize(job: Job) -> Iterator[Piece]:
     """A Resize or Upsample."""
-    nearest = job.node.attr("mode", "nearest") == "nearest"
-    guess = job.node.attr("mode", "nearest") == "cubic" or len(ints(job.node.y)) != 4
+    mode = job.node.attr("mode", "nearest")
+    if mode == "cubic":
+        raise Unknown("a cubic Resize takes many times as long as those that were timed")
+    nearest, guess = mode == "nearest", len(ints(job.node.y)) != 4
     yield Piece("Resize nearest" if nearest else "Resize linear", (count(job.node.y),), guess=guess)
 
 

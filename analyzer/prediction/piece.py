@@ -45,6 +45,11 @@ class Job:
         return self.graph.node(self.group.anchor)
 
     @property
+    def kernel(self) -> str:
+        """The operator that the runtime makes of it, without its domain."""
+        return self.group.kernel.split("::")[-1]
+
+    @property
     def made(self) -> Tensor:
         """What the group makes, by its last node. Raises Unknown where it has no output."""
         return self.graph.node(self.group.places[-1]).y

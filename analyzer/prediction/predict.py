@@ -13,17 +13,17 @@ from neural_cost.analyzer.errors import DeviceError
 from neural_cost.analyzer.fusion.graph import FusionGraph, Group
 from neural_cost.analyzer.fusion.groups import fusion_graph, fusion_groups
 from neural_cost.analyzer.kernel_rates import KernelTable
-from neural_cost.analyzer.prediction.kinds import pieces
+from neural_cost.analyzer.prediction.kinds import KINDS, pieces
 from neural_cost.analyzer.prediction.layout import Layout
 from neural_cost.analyzer.prediction.piece import Job, Piece
 from neural_cost.analyzer.prediction.record import PredictedKernel, Prediction
 from neural_cost.analyzer.report import Report
 from neural_cost.analyzer.tables.figures import seconds
 
+MOST_NAMED = 5  # operators in a note
 # Expected error of a kernel's time by how it was found, as a part of it: "timed" from the models that were looked at
 # while this was built (VALIDATION.md), the others by judgement.
 ERRORS = {"timed": 0.15, "far": 0.5, "guess": 1.0}
-HALVES = ("float16", "bfloat16")
 
 
 def predict(report: Report, device: Device | None = None) -> Prediction:
@@ -60,7 +60,7 @@ def predict(report: Report, device: Device | None = None) -> Prediction:
         start_s=table.run_s,
         cold_s=cold,
         kernels=kernels,
-        notes=(*_notes(kernels), *_below(report, on, whole)),
+        notes=(*_notes(kernels), *_strangers(kernels), *_below(report, on, whole)),
     )
 
 
@@ -127,6 +127,21 @@ def _below(report: Report, device: Device, predicted: float) -> Iterator[str]:
     floor = report_bound(report, device).floor_s
     if floor is not None and predicted < floor:
         yield f"this is less than the bound of {seconds(floor)}: one of the two was measured badly; calibrate again"
+
+
+def _strangers(kernels: Sequence[PredictedKernel]) -> Iterator[str]:
+    """Operators that nothing timed resembles: their part of the time may be too small to widen the expected error."""
+    found = sorted({kernel.op_type for kernel in kernels if kernel.how == "guess" and _is_stranger(kernel)})
+    if found:
+        more = ", ..." if len(found) > MOST_NAMED else ""
+        yield (
+            f"{', '.join(found[:MOST_NAMED])}{more}: nothing like it was timed; its bytes and products are taken as "
+            "fast as those of an Add and a MatMul, and it can take many times as long"
+        )
+
+
+def _is_stranger(kernel: PredictedKernel) -> bool:
+    return kernel.op_type.split("::")[-1] not in KINDS
 
 
 def _notes(kernels: Sequence[PredictedKernel]) -> Iterator[str]:

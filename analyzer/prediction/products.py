@@ -8,6 +8,7 @@ constant. "MatMul": products, rows, inner size, columns; neither is constant. "L
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from math import prod
 
 from neural_cost.analyzer.prediction.elementwise import of_elements
@@ -24,17 +25,27 @@ def _of_shapes(a: tuple[int, ...], b: tuple[int, ...], weight: bool) -> Iterator
     rows = a[-2] if len(a) > 1 else 1
     columns = b[-1] if len(b) > 1 else 1
     if weight and len(b) <= 2:  # all rows of all examples are one product
-        yield Piece("MatMul weight", (prod(a[:-1]), a[-1], columns))
+        yield Piece("MatMul weight", (prod(a[:-1]), a[-1], columns), guess=len(b) < 2)
     else:
-        many = max(prod(a[:-2]), prod(b[:-2]))
-        yield Piece("MatMul", (many, rows, a[-1], columns))
+        yield Piece("MatMul", (_repeated(a[:-2], b[:-2]), rows, a[-1], columns))
+
+
+def _repeated(a: tuple[int, ...], b: tuple[int, ...]) -> int:
+    """Products of two stacks of matrices: an axis of one is repeated along that of the other."""
+    pairs = zip_longest(reversed(a), reversed(b), fillvalue=1)
+    return prod(other if one == 1 else one for one, other in pairs)
 
 
 def fused_matmul(job: Job) -> Iterator[Piece]:
     """A FusedMatMul that a file has: either operand may be turned round."""
     a, b = ints(job.node.x), ints(job.node.input(1))
-    turned = [(*x[:-2], x[-1], x[-2]) if job.node.attr(name, 0) else x for x, name in ((a, "transA"), (b, "transB"))]
+    turned = [_turned(x) if job.node.attr(name, 0) else x for x, name in ((a, "transA"), (b, "transB"))]
     yield from _of_shapes(turned[0], turned[1], job.weight(1))
+
+
+def _turned(dims: tuple[int, ...]) -> tuple[int, ...]:
+    """The last two axes change places; a vector stays as it is."""
+    return (*dims[:-2], *reversed(dims[-2:])) if len(dims) > 1 else dims
 
 
 def gemm(job: Job) -> Iterator[Piece]:
@@ -51,8 +62,10 @@ def integers(job: Job) -> Iterator[Piece]:
     """A product of quantized matrices; where it quantizes its operand itself, that too."""
     at = 3 if job.node.op_type == "QLinearMatMul" else 1
     a, b = ints(job.node.x), ints(job.node.input(at))
-    kind = "DynamicQuantizeMatMul" if job.group.kernel == "DynamicQuantizeMatMul" else "MatMulInteger"
-    yield Piece(kind, (prod(a[:-1]), a[-1], b[-1]), guess=len(b) > 2 or not job.weight(at))
+    kind = "DynamicQuantizeMatMul" if job.kernel == "DynamicQuantizeMatMul" else "MatMulInteger"
+    rows = prod(a[:-1]) if len(b) <= 2 else _repeated(a[:-2], b[:-2]) * (a[-2] if len(a) > 1 else 1)
+    columns = b[-1] if len(b) > 1 else 1
+    yield Piece(kind, (rows, a[-1], columns), guess=len(b) != 2 or not job.weight(at))
 
 
 def recurrent(job: Job) -> Iterator[Piece]:

@@ -73,32 +73,34 @@ def training_of(wanted: bool, **options: Any) -> TrainingOptions | None:
 def check_view(view: View, form: str, *, sorted_: bool) -> None:
     """Refuse options of rows where no rows are shown."""
     rows = view.by is not None or view.top is not None or sorted_
-    if view.quiet and view.verbose:
-        raise typer.BadParameter("--quiet and --verbose exclude each other.")
-    if view.depth is not None and view.by is not By.MODULE:
-        raise typer.BadParameter("--depth needs --by module.")
-    if view.quiet and form == "table" and rows:
-        raise typer.BadParameter("--quiet shows no rows: leave out --by, --top and --sort, or --quiet.")
-    if view.best_order and not view.memory:
-        raise typer.BadParameter("--order needs --memory.")
-    if view.in_place is not InPlace.BOTH and not view.memory:
-        raise typer.BadParameter("--in-place needs --memory.")
-    if view.memory and form not in ("table", "json"):
-        raise typer.BadParameter("--memory is for tables and JSON.")
-    if view.training is not None and (view.by is not None or sorted_):
-        raise typer.BadParameter("--training shows nodes of its own: leave out --by and --sort.")
-    if view.training is not None and view.memory and form != "json":
-        raise typer.BadParameter("--training and --memory stand together in JSON alone: ask for one of them.")
-    if view.predict and (view.by is not None or sorted_):
-        raise typer.BadParameter("--predict shows kernels, the slowest first: leave out --by and --sort.")
-    if view.predict and (view.training is not None or view.memory or view.symbolic) and form != "json":
-        raise typer.BadParameter("--predict stands with --training, --memory or --symbolic in JSON alone.")
-    if view.symbolic and form not in ("table", "json"):
-        raise typer.BadParameter("--symbolic is for tables and JSON.")
-    if view.symbolic and view.by not in (None, By.NODE):
-        raise typer.BadParameter("--symbolic shows nodes: leave out --by.")
-    if form == "json" and rows and view.by is None:
-        raise typer.BadParameter("--top and --sort are of rows, which JSON has with --by.")
+    named = view.by is not None or sorted_
+    written = form not in ("table", "json")
+    for wrong, why in (
+        (view.quiet and view.verbose, "--quiet and --verbose exclude each other."),
+        (view.depth is not None and view.by is not By.MODULE, "--depth needs --by module."),
+        (
+            view.quiet and form == "table" and rows,
+            "--quiet shows no rows: leave out --by, --top and --sort, or --quiet.",
+        ),
+        (view.best_order and not view.memory, "--order needs --memory."),
+        (view.in_place is not InPlace.BOTH and not view.memory, "--in-place needs --memory."),
+        (view.memory and written, "--memory is for tables and JSON."),
+        (view.training is not None and named, "--training shows nodes of its own: leave out --by and --sort."),
+        (
+            view.training is not None and view.memory and form != "json",
+            "--training and --memory stand together in JSON alone: ask for one of them.",
+        ),
+        (view.predict and named, "--predict shows kernels, the slowest first: leave out --by and --sort."),
+        (
+            view.predict and (view.training is not None or view.memory or view.symbolic) and form != "json",
+            "--predict stands with --training, --memory or --symbolic in JSON alone.",
+        ),
+        (view.symbolic and written, "--symbolic is for tables and JSON."),
+        (view.symbolic and view.by not in (None, By.NODE), "--symbolic shows nodes: leave out --by."),
+        (form == "json" and rows and view.by is None, "--top and --sort are of rows, which JSON has with --by."),
+    ):
+        if wrong:
+            raise typer.BadParameter(why)
 
 
 def run_rules(file: Path) -> None:

@@ -38,6 +38,30 @@ def test_a_size_that_the_work_grows_with_the_square_of():
     assert squared.at((8,)).seconds == pytest.approx(64)
 
 
+@pytest.mark.parametrize(
+    ("size", "seconds"),
+    [
+        (20, 6.0),  # on the line through (10, 4) and (20, 6)
+        (10, 4.0),
+        (5, 3.0),  # and further on along it
+        (0, 2.0),
+    ],
+)
+def test_fewer_places_than_were_timed_go_on_along_the_line(size, seconds):
+    line = Curve(((10, 20),), {(10,): 4.0, (20,): 6.0}, places=0)
+    assert line.at((size,)).seconds == pytest.approx(seconds)
+
+
+def test_fewer_places_are_never_faster_than_in_proportion():
+    steep = Curve(((10, 20),), {(10,): 4.0, (20,): 12.0}, places=0)
+    assert steep.at((5,)).seconds == pytest.approx(2)  # the line would be at 0
+    falling = Curve(((10, 20),), {(10,): 4.0, (20,): 3.0}, places=0)
+    assert falling.at((5,)).seconds == pytest.approx(4)  # nor slower than the smallest
+    assert Curve(((10,),), {(10,): 4.0}, places=0).at((5,)).seconds == pytest.approx(4)
+    both = Curve(((10, 20), (1, 3)), {(10, 1): 4.0, (20, 1): 6.0, (10, 3): 8.0, (20, 3): 12.0}, places=0)
+    assert both.at((5, 2)).seconds == pytest.approx(4.5)  # half way between 3 and 6
+
+
 def test_a_long_run_is_as_good_as_several():
     found = table({"Concat": {(1, 100): 1.0, (10, 100): 10.0}})
     assert found.seconds("Concat", (1, 400)).seconds == pytest.approx(4e-6)

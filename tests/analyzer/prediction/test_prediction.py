@@ -49,6 +49,14 @@ def test_an_operator_that_none_was_timed_for_is_a_guess(tmp_path):
     assert found.seconds == pytest.approx(128 / 12 * US)
     assert found.expected_error == 1
     assert "were not timed" in found.notes[0]
+    assert found.notes[1].startswith("Acosh: nothing like it was timed")
+
+
+def test_an_operator_like_none_is_named_however_short_it_seems(tmp_path):
+    text = "g (float[16] x) => (float[16] y) { a = Relu(x)  y = Acosh(a) }"
+    found = predicted(text, tmp_path, {"Add": {(1,): 0.001, (128,): 0.001}, "Relu": {(16,): 99.0}})
+    assert found.expected_error < 0.16
+    assert [note.split(":")[0] for note in found.notes] == ["Acosh"]
 
 
 def test_what_is_not_known_is_left_out_and_said_to_be(tmp_path):
