@@ -35,6 +35,8 @@ def load(file: Path) -> tuple[Any, Any]:
     """
     import torch
 
+    if not zipfile.is_zipfile(file):
+        raise ModelError(f"{file} is no torch.export program, or a part of one: save it again by torch.export.save.")
     try:
         _refuse_code(file)
         with _weights_only():
@@ -88,7 +90,11 @@ def export_program(program: Any, example_inputs: Any, file: Path, request: Reque
     names = torch_exporter.run_example(module, call)
     try:
         made = torch.onnx.export(
-            program, dynamo=True, opset_version=request.opset or torch_file.opset_of(program), output_names=names, verbose=False
+            program,
+            dynamo=True,
+            opset_version=request.opset or torch_file.opset_of(program),
+            output_names=names,
+            verbose=False,
         )
     except Exception as error:
         raise explained(error, {}) from error

@@ -75,6 +75,21 @@ def test_keras_file(tmp_path, target):
     assert totals(target, batch=2) == (2 * MACS, PARAMETERS)
 
 
+def test_a_sequential_that_was_just_read(tmp_path, target):
+    """It has never been called, and then does not tell its input."""
+    dense = layers.Dense(5, bias_initializer="random_normal")
+    keras.Sequential([keras.Input((COLUMNS,)), dense]).save(tmp_path / "a.keras")
+    neural_cost.export(*KerasExporter().load(tmp_path / "a.keras"), target)
+    assert totals(target, batch=2) == (2 * MACS, PARAMETERS)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive"])
+def test_what_is_no_keras_file(tmp_path, content):
+    (tmp_path / "a.keras").write_bytes(content)
+    with pytest.raises(ModelError, match=r"a\.keras is no \.keras archive, or a part of one: save the model again"):
+        KerasExporter().load(tmp_path / "a.keras")
+
+
 def test_keras_file_with_python_code_is_refused(tmp_path):
     inputs = keras.Input((COLUMNS,))
     keras.Model(inputs, layers.Lambda(lambda x: x + 1)(inputs)).save(tmp_path / "a.keras")
