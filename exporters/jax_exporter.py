@@ -74,6 +74,7 @@ class JaxExporter:
         call = _call(model, example_inputs)
         outputs = _run_example(call)
         dims, notes = chosen_dims(request.dynamic_dims, {name: array.shape for name, array in call.example.items()})
+        notes = (*notes, *_passed(example_inputs))
         if _is_old():
             jax2tf_route.write(call, dims, outputs, request.opset, file)
             return Draft("jax2tf and tf2onnx", jax2tf_route.versions(), call.example, dims, _native(call), notes)
@@ -104,6 +105,14 @@ def _call(model: Any, example_inputs: Any) -> Call:
     return Call(flat, dict(zip(names, arrays, strict=True)))
 
 
+def _passed(example_inputs: Any) -> Sequence[str]:
+    """A note where parameters are arguments: the file has them as inputs, and no counter can tell them from data."""
+    arguments = example_inputs if isinstance(example_inputs, tuple | list) else ()
+    if not any(isinstance(each, Mapping) for each in arguments):
+        return ()
+    return ("arrays that are passed in a dict are inputs of the file, and count as no parameters: close over those",)
+
+
 def _for_inference(model: Any) -> Callable[..., Any]:
     """A module's copy in inference mode, which shares its arrays: the module itself is left alone."""
     modules = {kind.__module__.partition(".")[0] for kind in type(model).__mro__}
@@ -118,7 +127,7 @@ def _for_inference(model: Any) -> Callable[..., Any]:
         return equinox.nn.inference_mode(model)  # type: ignore[no-any-return]
     if not callable(model):
         raise ExportError(
-            f"a {type(model).__name__} cannot be called: give a function of arrays, closed over parameters."
+            f"the model is of the type {type(model).__name__}, which cannot be called: give a function of arrays."
         )
     return model  # type: ignore[no-any-return]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 
-from neural_cost.analyzer.errors import ExportError, ModelError
+from neural_cost.analyzer.errors import BackendError, ExportError, ModelError
 from neural_cost.exporters.dims import chosen_dims
 from neural_cost.exporters.held import dropped_note
 from neural_cost.exporters.keras_file import write
@@ -39,12 +40,16 @@ class KerasExporter:
     def load(self, file: Path) -> tuple[object, object]:
         """Read a model; layers that hold Python code are refused. Example inputs are made up from its inputs."""
         with imported_tensorflow(EXTRA) as tf:
+            if not file.is_dir() and not is_zipfile(file):
+                raise ModelError(f"{file} is no .keras archive, or a part of one: save the model again.")
             try:
                 if file.is_dir():
                     return tf.saved_model.load(file), None
                 import keras
 
                 return keras.saving.load_model(file, compile=False, safe_mode=True), None
+            except ModuleNotFoundError as error:
+                raise BackendError(f"{file} needs {error.name}: pip install 'neural-cost[{EXTRA}]'.") from error
             except Exception as error:
                 raise ModelError(f"{file} cannot be read as a saved model: {first_line(error)}") from error
 
@@ -122,7 +127,11 @@ def _made_up(model: Any) -> Any:
         )
     from keras import tree
 
-    return tree.map_structure(lambda each: _array(each.shape, np.dtype(each.dtype)), model.input)
+    try:
+        declared = model.input
+    except AttributeError:  # a Sequential that was never called, as one that was just read
+        declared = model.inputs[0] if len(model.inputs) == 1 else model.inputs
+    return tree.map_structure(lambda each: _array(each.shape, np.dtype(each.dtype)), declared)
 
 
 def _array(shape: Sequence[int | None], dtype: Any) -> Array:

@@ -10,6 +10,7 @@ from neural_cost.analyzer.errors import ExportError
 from neural_cost.exporters.dim_names import name_dims
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.protocol import Array, Dims
+from neural_cost.exporters.tf2onnx_conversion import converted
 from neural_cost.exporters.tf2onnx_mends import mend
 
 WAYS_OUT = {
@@ -35,11 +36,10 @@ def write(
     """
     import onnx
     import tensorflow as tf
-    import tf2onnx
 
     flat = tf.function(lambda *tensors: tuple(tf.nest.flatten(function(*tensors))))
     try:
-        proto, _ = tf2onnx.convert.from_function(flat, _signature(example, dims), opset=opset)
+        proto = converted(flat, _signature(example, dims), opset)
     except Exception as error:
         raise ExportError(f"tf2onnx cannot export the model ({type(error).__name__}): {first_line(error)}") from error
     _refuse_unknown(proto.graph)

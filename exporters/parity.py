@@ -16,6 +16,7 @@ from neural_cost.exporters.sample import sample, sizes_of, variants
 
 TOLERANCE = {"float64": 1e-7, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
 """Largest difference of an element over the largest value of its output: two orders above rounding of the type."""
+RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
 SMALLEST_SCALE = 1e-3  # an output of smaller values is compared as if it had these: its rounding comes from larger ones
 
 
@@ -54,6 +55,7 @@ def compare(file: Path, native: Native, example: Mapping[str, Array], dims: Dims
         ExportError: ONNX Runtime refuses the file, or an output differs by more than its tolerance.
     """
     session, notes = _session(file)
+    random = random_node(file)
     outputs: list[OutputParity] = []
     for seed, sizes in enumerate(variants(sizes_of(example, dims))):
         feeds = sample(example, dims, sizes, seed)
@@ -64,8 +66,19 @@ def compare(file: Path, native: Native, example: Mapping[str, Array], dims: Dims
                 raise ExportError(f"the model fails on random inputs like its example: {first_line(error)}") from error
             notes.append(f"not compared at {_words(sizes)}: the model itself refuses it ({first_line(error)})")
             continue
-        outputs += _differences(session, feeds, expected, sizes)
-    return Parity(tuple(outputs), tuple(notes))
+        outputs += _differences(session, feeds, expected, sizes, random)
+        notes += _nothing_finite(outputs[-len(expected) :], expected)
+    return Parity(tuple(outputs), tuple(dict.fromkeys(notes)))
+
+
+def _nothing_finite(records: Sequence[OutputParity], expected: Sequence[Array]) -> list[str]:
+    """Notes on outputs of NaN and infinities alone: that both have them tells little."""
+    return [
+        f'nothing of the output "{record.output}" is finite, in the model and in its file: '
+        "give example inputs of a range that the model is made for"
+        for record, array in zip(records, expected, strict=True)
+        if array.size and array.dtype.name in TOLERANCE and not np.isfinite(array.astype(np.float64)).any()
+    ]
 
 
 def _session(file: Path) -> tuple[Any, list[str]]:
@@ -90,7 +103,7 @@ def _open(file: Path) -> Any:
 
 
 def _differences(
-    session: Any, feeds: Mapping[str, Array], expected: Sequence[Array], sizes: Mapping[str, int]
+    session: Any, feeds: Mapping[str, Array], expected: Sequence[Array], sizes: Mapping[str, int], random: str
 ) -> list[OutputParity]:
     names = [output.name for output in session.get_outputs()]
     if len(expected) != len(names):
@@ -98,6 +111,11 @@ def _differences(
     found = _run(session, feeds, sizes)
     records = [difference(*each, sizes) for each in zip(names, expected, found, strict=True)]
     for record in records:
+        if not record.within and random:
+            raise ParityError(
+                f'the output "{record.output}" cannot be compared with the model: the graph draws random numbers '
+                f"(node {random}); without verification it is written."
+            )
         if not record.within:
             raise ParityError(
                 f'the output "{record.output}" of the exported file differs from the model by '
@@ -105,6 +123,14 @@ def _differences(
                 f"{record.tolerance:.1e}: the file is not the model (without verification it is written anyway)."
             )
     return records
+
+
+def random_node(file: Path) -> str:
+    """The name of a node that draws random numbers, with its operator; empty where there is none."""
+    import onnx
+
+    nodes = onnx.load(file, load_external_data=False).graph.node
+    return next((f"{node.name}, {node.op_type}" for node in nodes if node.op_type in RANDOM), "")
 
 
 def _run(session: Any, feeds: Mapping[str, Array], sizes: Mapping[str, int]) -> list[Array]:

@@ -25,8 +25,8 @@ def explained(error: BaseException, dims: Mapping[str, Mapping[int, str]]) -> Ex
         return ExportError(f"PyTorch's operator {operator} has no ONNX translation: build it in the model from others.")
     if any(word in text for word in DATA_DEPENDENT[:3]):
         return ExportError(
-            f"the model branches on the value of a tensor{_where(text)}, which a graph cannot hold: "
-            "use torch.where or torch.cond in place of the Python branch."
+            f"the model branches on the value of a tensor{_where(text)}, or counts with it, which a graph cannot hold: "
+            "use torch.where or torch.cond in place of Python."
         )
     if dims and any(word in text for word in FIXED):
         names = ", ".join(dict.fromkeys(name for axes in dims.values() for name in axes.values()))

@@ -15,13 +15,13 @@ from neural_cost.exporters.held import dropped_note
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.protocol import Array, Draft, Native, Request
 from neural_cost.exporters.protocol import Call as FlatCall
+from neural_cost.exporters.torch_file import OPSET, opset_of
 from neural_cost.exporters.torch_inputs import Call, call_of, device_of, from_numpy, tensors_of, to_numpy
 from neural_cost.exporters.torch_state import as_for_inference
 
 if TYPE_CHECKING:
     from torch import nn
 
-OPSET = 20
 WHY_FEWER = "the exporter merges equal tensors, folds BatchNorm into convolutions, and drops rows that nothing reads"
 
 
@@ -77,12 +77,12 @@ def _flat(module: nn.Module, example_inputs: Any) -> FlatCall:
     import torch
 
     if isinstance(module, torch.export.ExportedProgram):
-        args, kwargs = example_inputs or module.example_inputs
-        module = module.module()
-        example_inputs = (*args, kwargs) if kwargs else args
+        from neural_cost.exporters.torch_program import call_of_program
+
+        module, call = call_of_program(module, example_inputs)
     else:
         module.eval()
-    call = _example_call(module, example_inputs)
+        call = _example_call(module, example_inputs)
 
     def function(*tensors: Any) -> Any:
         this = call.with_tensors(dict(zip(call.tensors, tensors, strict=True)))
@@ -98,7 +98,7 @@ class _Export:
 
     def __init__(self, module: nn.Module, example_inputs: Any, file: Path, request: Request) -> None:
         self.module, self.file, self.request = module, file, request
-        self.opset = request.opset or OPSET
+        self.opset = request.opset or opset_of(module)
         self.call = _example_call(module, example_inputs)
         shapes = {name: tuple(tensor.shape) for name, tensor in self.call.tensors.items()}
         self.dims, self.notes = chosen_dims(request.dynamic_dims, shapes)
@@ -144,6 +144,8 @@ class _Export:
             if torch_file.write_traced(self):
                 return "torch.onnx (traced)"
             self.notes = (*self.notes, "an RNN is unrolled: what surrounds it depends on data, and cannot be traced")
+        elif has_vanilla_rnn(self.module):
+            self.notes = (*self.notes, f"an RNN is unrolled: only opsets up to {OPSET} have it traced")
         torch_file.write_dynamo(self)
         return "torch.onnx (dynamo)"
 
@@ -151,6 +153,8 @@ class _Export:
 def _example_call(module: nn.Module, example_inputs: Any) -> Call:
     if device_of(module).type == "meta":
         raise ExportError("the module is on the meta device, without weights: create it on a device that holds them.")
+    if example_inputs is None:
+        raise ExportError(f"{type(module).__name__} needs example inputs: give those that its forward takes.")
     try:
         return call_of(module.forward, example_inputs, device_of(module))
     except TypeError as error:
@@ -173,6 +177,8 @@ def run_example(module: Callable[..., Any], call: Call) -> list[str]:
             f"the model cannot run on its example inputs ({shapes}): {first_line(error)} "
             "Give inputs of the shapes and types that it takes."
         ) from error
+    if not found:
+        raise ExportError("the model returns no tensor for its example inputs: a graph needs an output.")
     taken = set(call.tensors)
     return [f"output_{path}" if path.isdigit() or path in taken else path or "output" for path, _ in found]
 

@@ -16,7 +16,17 @@ if TYPE_CHECKING:
 
 STACK_TRACE = "pkg.torch.onnx.stack_trace"  # paths of the machine that exported
 BAKED_IN = "might cause the trace to be incorrect"
+OPSET = 20
+OPSET_BFLOAT16 = 22  # the first in which convolutions and recurrent layers take bfloat16
 LARGEST_INSIDE = 1 << 30  # bytes of weights in the file itself; protobuf ends at 2 GiB
+
+
+def opset_of(model: Any) -> int:
+    """The opset that does a module or program best."""
+    import torch
+
+    tensors = (*model.parameters(), *model.buffers())
+    return OPSET_BFLOAT16 if any(tensor.dtype == torch.bfloat16 for tensor in tensors) else OPSET
 
 
 def write_dynamo(job: _Export) -> None:
@@ -53,10 +63,25 @@ def save_program(program: Any, file: Path) -> None:
     for graph in (*model.graphs(), *model.functions.values()):
         for node in graph:
             node.metadata_props.pop(STACK_TRACE, None)
+    _narrow_folded(model)
     size = sum(
         weight.const_value.nbytes for weight in model.graph.initializers.values() if weight.const_value is not None
     )
     ir.save(model, file, external_data=f"{file.name}.data" if size > LARGEST_INSIDE else None)
+
+
+def _narrow_folded(model: Any) -> None:
+    """Give weights the type of what they multiply: where torch folds a BatchNorm, bfloat16 becomes float32."""
+    import ml_dtypes
+    import onnx_ir as ir
+
+    for node in model.graph:
+        if node.op_type not in {"Conv", "ConvTranspose", "Gemm"} or node.inputs[0].dtype != ir.DataType.BFLOAT16:
+            continue
+        for value in node.inputs[1:]:
+            if value is not None and value.const_value is not None and value.dtype == ir.DataType.FLOAT:
+                value.const_value = ir.tensor(value.const_value.numpy().astype(ml_dtypes.bfloat16), name=value.name)
+                value.dtype = ir.DataType.BFLOAT16
 
 
 def write_traced(job: _Export) -> bool:

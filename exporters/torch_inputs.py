@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +45,16 @@ class Call:
         return dict(pytree.tree_map(lambda leaf: of.get(next(names)) if _is_tensor(leaf) else None, dict(bound)))
 
 
-def call_of(forward: Callable[..., Any], example_inputs: Any, device: Any) -> Call:
+def call_of(
+    forward: Callable[..., Any], example_inputs: Any, device: Any, keywords: Collection[str] | None = None
+) -> Call:
     """Read example inputs: a tensor, a sequence of arguments whose last may be a dict of keywords, or such a dict.
+
+    Args:
+        forward: what is called.
+        example_inputs: its arguments.
+        device: where the tensors are to be.
+        keywords: parameters that are passed by name, all others by place; None leaves it to the signature.
 
     Raises:
         TypeError: they do not fit the parameters of `forward`.
@@ -56,6 +64,10 @@ def call_of(forward: Callable[..., Any], example_inputs: Any, device: Any) -> Ca
     bound = signature.bind(*args, **kwargs)
     args, kwargs = _on(device, bound.args), _on(device, bound.kwargs)
     named = {name: _on(device, value) for name, value in bound.arguments.items()}
+    if keywords is not None:
+        args = tuple(value for name, value in named.items() if name not in keywords)
+        kwargs = {name: named[name] for name in keywords if name in named}
+        named = {name: value for name, value in named.items() if name not in keywords} | kwargs
     return Call(args, kwargs, dict(_named_tensors(named, signature)))
 
 

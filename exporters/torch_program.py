@@ -9,12 +9,15 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neural_cost.analyzer.errors import ExportError, ModelError
 from neural_cost.exporters.dims import BATCH
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.protocol import Draft, Request
+
+if TYPE_CHECKING:
+    from neural_cost.exporters.torch_inputs import Call
 
 WEIGHTS_ONLY = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
 # What torch writes for a size: its symbols, numbers, operators, and functions of sympy, which have capital letters.
@@ -32,6 +35,8 @@ def load(file: Path) -> tuple[Any, Any]:
     """
     import torch
 
+    if not zipfile.is_zipfile(file):
+        raise ModelError(f"{file} is no torch.export program, or a part of one: save it again by torch.export.save.")
     try:
         _refuse_code(file)
         with _weights_only():
@@ -42,35 +47,60 @@ def load(file: Path) -> tuple[Any, Any]:
         raise ModelError(f"{file} cannot be read as a torch.export program: {first_line(error)}") from error
     if program.example_inputs is None:
         raise ModelError(f"{file} carries no example inputs: save it from torch.export.export as it is.")
+    return program, _example(program)
+
+
+def call_of_program(program: Any, example_inputs: Any) -> tuple[Any, Call]:
+    """A program's module, and its call: what it was captured with by name goes by name, as it takes it in no other way.
+
+    Raises:
+        ExportError: example inputs are missing, or do not fit it.
+    """
+    from neural_cost.exporters.torch_inputs import call_of, device_of
+
+    if example_inputs is None and program.example_inputs is None:
+        raise ExportError("the program carries no example inputs: give them.")
+    module = program.module(check_guards=False)
+    inputs = _example(program) if example_inputs is None else example_inputs
+    keywords = None if program.example_inputs is None else list(program.example_inputs[1])
+    try:
+        return module, call_of(module.forward, inputs, device_of(module), keywords)
+    except TypeError as error:
+        raise ExportError(f"the example inputs do not fit the program: {first_line(error)}") from error
+
+
+def _example(program: Any) -> Any:
+    """The example inputs that a program was captured with."""
     args, kwargs = program.example_inputs
-    return program, (*args, dict(kwargs)) if kwargs else tuple(args)
+    return (*args, dict(kwargs)) if kwargs else tuple(args)
 
 
 def export_program(program: Any, example_inputs: Any, file: Path, request: Request) -> Draft:
     """Write a program; its open axes are what it was captured with."""
     import torch
 
-    from neural_cost.exporters import torch_exporter
+    from neural_cost.exporters import torch_exporter, torch_file
     from neural_cost.exporters.dim_names import name_dims, name_inputs, open_axes
     from neural_cost.exporters.torch_errors import explained
-    from neural_cost.exporters.torch_file import save_program
-    from neural_cost.exporters.torch_inputs import call_of, device_of, to_numpy
+    from neural_cost.exporters.torch_inputs import to_numpy
 
     if request.dynamic_dims is not None:
         raise ExportError("a program's open axes are fixed when it is captured: give them to torch.export.export.")
-    module = program.module(check_guards=False)
-    inputs = example_inputs if example_inputs is not None else program.example_inputs[0]
-    call = call_of(module.forward, inputs, device_of(module))
+    module, call = call_of_program(program, example_inputs)
     names = torch_exporter.run_example(module, call)
     try:
         made = torch.onnx.export(
-            program, dynamo=True, opset_version=request.opset or torch_exporter.OPSET, output_names=names, verbose=False
+            program,
+            dynamo=True,
+            opset_version=request.opset or torch_file.opset_of(program),
+            output_names=names,
+            verbose=False,
         )
     except Exception as error:
         raise explained(error, {}) from error
     name_inputs(made.model, list(call.tensors))
     name_dims(made.model, _batch(made.model))
-    save_program(made, file)
+    torch_file.save_program(made, file)
     example = {name: to_numpy(tensor) for name, tensor in call.tensors.items()}
     native = torch_exporter.native_of(module, call)
     return Draft("torch.onnx (dynamo)", torch_exporter.versions(), example, open_axes(made.model), native)

@@ -83,6 +83,12 @@ def test_inputs(run, tmp_path):
     assert "batch = 3" in run("profile", path("dnn"), *QUICK, "--inputs", tmp_path / "in.npz")[1]
 
 
+def test_a_graph_without_weights(run, tmp_path):
+    found, out, err = run("profile", f"hf:{tmp_path}", *QUICK)
+    assert (found, out) == (3, "")
+    assert "gives a graph without weights, which cannot be run: analyze it." in err
+
+
 @pytest.mark.parametrize(
     ("options", "code", "why"),
     [

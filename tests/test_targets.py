@@ -29,7 +29,13 @@ def make_one():
     return Linear()
 
 def fail():
-    raise RuntimeError("no weights today")
+    raise RuntimeError("no weights today\\nnor tomorrow")
+
+def no_extra():
+    raise ModuleNotFoundError("No module named 'tensorflow'", name="tensorflow")
+
+def make_wrong():
+    return Linear(WEIGHT + 1), np.ones((2, 3), np.float32)
 
 number = 5
 """
@@ -94,7 +100,8 @@ def test_the_search_path_is_put_back(factory_file):
         ("toy_factories:nothing", "nothing does not exist in toy_factories"),
         ("toy_factories:number", "number is no callable in toy_factories"),
         ("toy_factories:make_one", r"returned a Linear: it must return a pair \(model, example_inputs\)"),
-        ("toy_factories:fail", "failed: RuntimeError: no weights today"),
+        ("toy_factories:fail", "failed: RuntimeError: no weights today; --debug"),
+        ("toy_factories:make_wrong", '^toy_factories:make_wrong: the output "y" of the exported file differs'),
         ("no_such_module:make", "cannot be imported: No module named 'no_such_module'"),
         ("none.py:make", r"none\.py does not exist"),
         ("none.toy", r"none\.toy does not exist"),
@@ -111,6 +118,13 @@ def test_a_family_of_a_framework_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(BackendError, match=r"zoo:dnn needs torch: pip install 'neural-cost\[torch\]'"):
         onnx_file("zoo:dnn")
+
+
+def test_a_factory_whose_framework_is_not_installed(factory_file):
+    with pytest.raises(
+        BackendError, match=r"toy_factories:no_extra needs tensorflow: pip install 'neural-cost\[keras\]'"
+    ):
+        onnx_file("toy_factories:no_extra")
 
 
 def test_what_was_exported_is_kept(factory_file):

@@ -86,13 +86,16 @@ def native_call(model: Any, example_inputs: Any) -> NativeCall:
 
     exporter = exporter_of(model, example_inputs)
     if not isinstance(exporter, Caller):
-        raise ExportError(f"the exporter of {exporter.name} models does not tell how they are called.")
+        raise ExportError(
+            f"a model of {exporter.name} cannot be run: it has no weights, or its exporter does not tell how it is "
+            "called; analyze it."
+        )
     return exporter.call(model, example_inputs)
 
 
 def subject_of_target(target: str, dims: Mapping[str, int], tell: Stage) -> Subject:
     """The file of a target, and what makes its model; the example is that of the file where it has open dimensions."""
-    from neural_cost.targets import exported, is_onnx, load
+    from neural_cost.targets import exported, is_onnx, load, named
 
     if is_onnx(target):
         return _of_file(target, dims)
@@ -100,7 +103,8 @@ def subject_of_target(target: str, dims: Mapping[str, int], tell: Stage) -> Subj
     from neural_cost.exporters.registry import exporter_of
 
     framework = exporter_of(source.model, source.example_inputs).name
-    call = native_call(source.model, source.example_inputs)
+    with named(target):
+        call = native_call(source.model, source.example_inputs)
     try:
         file: Path | None = exported(source, tell)
         why = ""

@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from neural_cost.analyzer.errors import BackendError, ExportError, ModelError, NeuralCostError
+from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.tensorflow_import import import_tensorflow, set_log_level
 
 ZOO, HF = "zoo:", "hf:"
@@ -58,7 +59,8 @@ def onnx_file(target: str, progress: Stage | None = None) -> Path:
     if is_onnx(target):
         return Path(target)
     tell = progress or (lambda stage: None)
-    return exported(load(target, tell), tell)
+    with named(target):
+        return exported(load(target, tell), tell)
 
 
 def exported(source: Source, tell: Stage) -> Path:
@@ -80,6 +82,17 @@ def exported(source: Source, tell: Stage) -> Path:
         return export(source.model, source.example_inputs, file, progress=tell)
 
     return cached(source.name, content or _once(), Request(), write)
+
+
+@contextmanager
+def named(target: str) -> Iterator[None]:
+    """Put the target before what an exporter says of a model: it does not know where the model came from."""
+    try:
+        yield
+    except ExportError as error:
+        if target in str(error):
+            raise
+        raise type(error)(f"{target}: {error}") from error
 
 
 def load(target: str, progress: Stage) -> Source:
@@ -181,13 +194,17 @@ def _run(target: str, code: Callable[[], Any]) -> Any:
     except NeuralCostError:
         raise
     except ModuleNotFoundError as error:
+        if error.name in EXTRAS:
+            extra = EXTRAS[error.name]
+            raise BackendError(f"{target} needs {error.name}: pip install 'neural-cost[{extra}]'.") from error
         raise ExportError(
             f"{target} cannot be imported: {error}; install what is missing, or mend the name."
         ) from error
     except SystemExit as error:
         raise ExportError(f"{target} ended the program: code that makes a model may not call sys.exit.") from error
     except Exception as error:
-        raise ExportError(f"{target} failed: {type(error).__name__}: {error}; --debug shows where.") from error
+        said = first_line(error).rstrip(".")
+        raise ExportError(f"{target} failed: {type(error).__name__}: {said}; --debug shows where.") from error
 
 
 @contextmanager

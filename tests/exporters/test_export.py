@@ -130,6 +130,18 @@ def test_a_batch_at_which_alone_the_model_runs_stays_open_when_asked(tmp_path):
     assert len(exported.parity.notes) == 2
 
 
+def test_outputs_of_nan_alone_are_noted(tmp_path):
+    class Undefined(Linear):
+        def __call__(self, x):
+            return super().__call__(x) * np.float32(np.nan)
+
+    text = "g (float[2, 3] x) => (float[2, 2] y) { z = MatMul(x, w) u = Sub(z, z) y = Div(u, u) }"
+    parity = neural_cost.export(Undefined(text=text), X, tmp_path / "a.onnx", dynamic_dims={}).parity
+    (note,) = parity.notes
+    assert note.startswith('nothing of the output "y" is finite')
+    assert neural_cost.export(Linear(), X, tmp_path / "a.onnx", dynamic_dims={}).parity.notes == ()
+
+
 def test_a_graph_that_holds_the_batch_is_caught(tmp_path):
     text = """g (float[batch, 3] x) => (float[2, 2] y)
         { z = MatMul(x, w) s = Constant <value_ints = [2, 2]> () y = Reshape(z, s) }"""

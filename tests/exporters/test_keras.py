@@ -75,6 +75,21 @@ def test_keras_file(tmp_path, target):
     assert totals(target, batch=2) == (2 * MACS, PARAMETERS)
 
 
+def test_a_sequential_that_was_just_read(tmp_path, target):
+    """It has never been called, and then does not tell its input."""
+    dense = layers.Dense(5, bias_initializer="random_normal")
+    keras.Sequential([keras.Input((COLUMNS,)), dense]).save(tmp_path / "a.keras")
+    neural_cost.export(*KerasExporter().load(tmp_path / "a.keras"), target)
+    assert totals(target, batch=2) == (2 * MACS, PARAMETERS)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive"])
+def test_what_is_no_keras_file(tmp_path, content):
+    (tmp_path / "a.keras").write_bytes(content)
+    with pytest.raises(ModelError, match=r"a\.keras is no \.keras archive, or a part of one: save the model again"):
+        KerasExporter().load(tmp_path / "a.keras")
+
+
 def test_keras_file_with_python_code_is_refused(tmp_path):
     inputs = keras.Input((COLUMNS,))
     keras.Model(inputs, layers.Lambda(lambda x: x + 1)(inputs)).save(tmp_path / "a.keras")
@@ -98,6 +113,33 @@ def test_function(target):
     exported = neural_cost.export(product, (X, X.T.copy()), target, dynamic_dims={"input_0": {0: "rows"}})
     assert exported.inputs == ("input_0", "input_1")
     assert totals(target, rows=9) == (9 * COLUMNS * ROWS, 0)
+
+
+def test_a_tensor_that_a_function_closes_over_is_a_weight(target):
+    weight, variable = tf.constant(X.T.copy()), tf.Variable(np.ones((ROWS, 2), np.float32))
+    exported = neural_cost.export(tf.function(lambda x: tf.nn.relu(x @ weight) @ variable), X, target)
+    assert exported.inputs == ("input",)
+    assert totals(target, batch=7) == (7 * (COLUMNS * ROWS + ROWS * 2), COLUMNS * ROWS + ROWS * 2)
+
+
+def test_constants_of_a_layer_are_no_inputs(target):
+    """Normalization keeps its mean and variance as tensors, which are no variables."""
+    normalize = layers.Normalization(mean=[0.1, 0.2, 0.3, 0.4], variance=[1.0, 2.0, 3.0, 4.0])
+    exported = neural_cost.export(keras.Sequential([keras.Input((COLUMNS,)), normalize, layers.Dense(5)]), X, target)
+    assert exported.inputs == ("input",)
+    assert totals(target, batch=7)[0] == 7 * MACS
+
+
+def test_a_pass_of_tf2onnx_that_fails_is_skipped(target, monkeypatch):
+    from tf2onnx.optimizer import EinsumOptimizer
+
+    def fail(*_):
+        raise RuntimeError("a fault of tf2onnx")
+
+    monkeypatch.setattr(EinsumOptimizer, "_optimize", fail)
+    exported = neural_cost.export(dense(), X, target)
+    assert "converted once more, as a pass failed: a fault of tf2onnx." in exported.warnings
+    assert totals(target, batch=7) == (7 * MACS, PARAMETERS)
 
 
 def test_a_dropped_parameter_is_noted(target):

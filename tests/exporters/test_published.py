@@ -1,11 +1,14 @@
 """Networks of known size, exported from their frameworks: parameters and MACs as published, and as arithmetic says.
 
-GMACs of ResNet50 with its stride in the 3x3 (4.089184), ViT-B/16 (17.564), BERT-base of 128 tokens
+GMACs of VGG16 (15.470264), ResNet50 with its stride in the 3x3 (4.089184), ViT-B/16 (17.564), BERT-base of 128 tokens
 (11.174) and an LSTM of 128 units over 210 steps (0.013870) are figures that other counters and papers agree on.
 """
 
 from __future__ import annotations
 
+import resource
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -56,6 +59,35 @@ def bottlenecks(stride_in_3x3):
             macs += 0 if block else size**2 * width * 4 * inner
             width = 4 * inner
     return macs + 2048 * 1000
+
+
+VGG = """import keras
+import numpy as np
+
+
+def vgg16():
+    model = keras.applications.VGG16(weights=None)
+    rng = np.random.default_rng(0)
+    model.set_weights([each + 0.01 * rng.random(each.shape, np.float32) for each in model.get_weights()])
+    return model, rng.random((2, 224, 224, 3), np.float32)
+"""
+MEMORY = 18 << 30  # bytes; tf2onnx by itself takes more than 24 of them, TensorFlow 14
+
+
+def test_vgg16_by_the_command(tmp_path):
+    """Convolutions of 3 x 3 in five blocks, each half the size of the one before, and three dense layers."""
+    pytest.importorskip("tensorflow")
+    (tmp_path / "networks.py").write_text(VGG, encoding="utf-8")
+    command = [sys.executable, "-m", "neural_cost", "export", "networks.py:vgg16", "-o", "vgg16.onnx"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=1200)
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 < MEMORY
+    found = neural_cost.analyze(tmp_path / "vgg16.onnx", dims={"batch": 1}).totals
+    sizes = [(224, 3, 64), (224, 64, 64), (112, 64, 128), (112, 128, 128), (56, 128, 256), *[(56, 256, 256)] * 2]
+    sizes += [(28, 256, 512), *[(28, 512, 512)] * 2, *[(14, 512, 512)] * 3]
+    dense = [(7 * 7 * 512, 4096), (4096, 4096), (4096, 1000)]
+    macs = sum(size**2 * 9 * before * after for size, before, after in sizes) + sum(a * b for a, b in dense)
+    weights = sum((9 * a + 1) * b for _, a, b in sizes) + sum((a + 1) * b for a, b in dense)
+    assert (found.macs, found.parameters) == (macs, weights) == (15_470_264_320, 138_357_544)
 
 
 def test_resnet50_of_keras_has_its_stride_in_the_1x1(keras, tmp_path):

@@ -142,6 +142,25 @@ def test_types(module, target, dtype, bytes_each):
 
 
 @pytest.mark.long
+def test_a_bfloat16_convolution_with_its_norm_folded(target):
+    """No opset below 22 has it; torch folds the norm in float32."""
+    model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU()).to(torch.bfloat16)
+    exported = neural_cost.export(model, torch.randn(2, 3, 6, 6, dtype=torch.bfloat16), target)
+    assert exported.opset == 22
+    found = neural_cost.analyze(target, dims={"batch": 2}).totals
+    assert found.macs_by_type == {"bfloat16": 2 * 16 * 8 * 27}
+    assert (found.parameters, found.parameter_bytes) == (8 * 27 + 8, 2 * (8 * 27 + 8))
+
+
+def test_a_graph_that_draws_random_numbers_cannot_be_compared(target):
+    class Noise(nn.Module):
+        def forward(self, x):
+            return x + torch.randn_like(x)
+
+    with pytest.raises(ExportError, match=r"draws random numbers \(node \w+, RandomNormalLike\)"):
+        neural_cost.export(Noise(), tensor(), target)
+
+
 def test_bfloat16_that_is_not_the_model_is_caught(module, target):
     from neural_cost.exporters.parity import compare
 
@@ -277,6 +296,11 @@ class Unsupported(nn.Module):
         return torch.linalg.eigvals(x[:, :1, None] * torch.ones(2, 2))
 
 
+class Nothing(nn.Module):
+    def forward(self, x):
+        return None
+
+
 @pytest.mark.parametrize(
     ("model", "inputs", "message"),
     [
@@ -295,8 +319,10 @@ class Unsupported(nn.Module):
         (nn.Linear(4, 5), (tensor(), tensor()), r"do not fit Linear\.forward: too many positional arguments"),
         (nn.Linear(4, 5), {"y": tensor()}, r"do not fit Linear\.forward: missing a required argument: 'input'"),
         (nn.Linear(4, 5, device="meta"), tensor(), "on the meta device, without weights"),
+        (nn.Linear(4, 5), None, "Linear needs example inputs"),
+        (Nothing(), tensor(), "returns no tensor"),
     ],
-    ids=["branch", "unsupported operator", "wrong shape", "too many inputs", "wrong name", "meta"],
+    ids=["branch", "unsupported operator", "wrong shape", "too many", "wrong name", "meta", "no inputs", "no outputs"],
 )
 def test_one_clear_sentence_and_no_file(target, model, inputs, message):
     with pytest.raises(ExportError, match=message) as caught:

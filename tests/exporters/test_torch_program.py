@@ -42,6 +42,33 @@ def test_saved_program(saved, tmp_path):
     assert exported.parity.max_abs_diff < 1e-5
 
 
+class Named(nn.Module):
+    """One linear layer, of the sum of two inputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 5)
+
+    def forward(self, left, right):
+        return self.linear(left + right)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [((), {"left": torch.ones(3, 4), "right": torch.ones(3, 4)}), ((torch.ones(3, 4),), {"right": torch.ones(3, 4)})],
+)
+def test_a_program_captured_with_keywords(args, kwargs, tmp_path):
+    torch.export.save(torch.export.export(Named().eval(), args, kwargs), tmp_path / "named.pt2")
+    model, inputs = TorchExporter().load(tmp_path / "named.pt2")
+    for given in (inputs, None):
+        exported = neural_cost.export(model, given, tmp_path / "a.onnx")
+        assert exported.inputs == ("left", "right")
+        assert neural_cost.analyze(exported.path).totals.macs == 3 * 4 * 5
+    call = TorchExporter().call(model, inputs)
+    tensors = [torch.from_numpy(array) for array in call.example.values()]
+    assert tuple(call.function(*tensors).shape) == (3, 5)
+
+
 def test_open_axes_are_those_of_the_program(program, tmp_path):
     with pytest.raises(ExportError, match=r"give them to torch\.export\.export"):
         neural_cost.export(program, None, tmp_path / "a.onnx", dynamic_dims={0: "n"})
@@ -81,5 +108,5 @@ def test_a_pickled_object_is_not_read(saved, tmp_path):
 @pytest.mark.parametrize("content", [b"", b"text"])
 def test_no_program(content, tmp_path):
     (tmp_path / "bad.pt2").write_bytes(content)
-    with pytest.raises(ModelError, match=r"bad\.pt2 cannot be read as a torch.export program"):
+    with pytest.raises(ModelError, match=r"bad\.pt2 is no torch.export program"):
         TorchExporter().load(tmp_path / "bad.pt2")

@@ -40,7 +40,7 @@ def export(  # noqa: PLR0917 - typer turns each into an option
 ) -> None:
     """Export a framework's model to an ONNX file, and check that it computes the same."""
     from neural_cost.exporters.export import export as run
-    from neural_cost.targets import is_onnx, load
+    from neural_cost.targets import is_onnx, load, named
 
     if fixed and open_:
         raise typer.BadParameter("--fixed and --open exclude each other.")
@@ -48,7 +48,7 @@ def export(  # noqa: PLR0917 - typer turns each into an option
         raise typer.BadParameter(f"{target} is no model of a framework: give {HELP}")
     dims = {} if fixed else _dims(open_) if open_ else None
     check(output)
-    with Progress(quiet=quiet) as progress:
+    with named(target), Progress(quiet=quiet) as progress:
         source = load(target, progress)
         exported = run(
             source.model,

@@ -26,7 +26,7 @@ from neural_cost.render.forms import DebugOption, Format, FormatOption, OutputOp
 from neural_cost.render.output import check, colour_wanted, write
 from neural_cost.render.plots.command import PlotOption, check_plot, write_plot
 from neural_cost.render.progress import Progress, say_warnings
-from neural_cost.targets import onnx_file
+from neural_cost.targets import HF, onnx_file
 
 if TYPE_CHECKING:
     from neural_cost.runtime.profile import Profile
@@ -77,7 +77,7 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
 
         arrays = None if inputs is None else load_inputs(inputs)
         found = run(
-            onnx_file(target, progress),
+            _runnable(target, progress),
             sizes.dims,
             sizes.shapes,
             bounding_device(on, provider=provider, threads=threads),
@@ -95,6 +95,15 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
         write(json.dumps(chrome_trace(found)), trace, option="--trace")
     write_plot(found, plot)
     write(_text(found, form, Rows(by, depth, top, quiet), colour=colour_wanted(output)), output)
+
+
+def _runnable(target: str, progress: Progress) -> Path:
+    """The file of a target that has weights."""
+    if target.startswith(HF):
+        from neural_cost.analyzer.errors import ExportError
+
+        raise ExportError(f"{target} gives a graph without weights, which cannot be run: analyze it.")
+    return onnx_file(target, progress)
 
 
 class Rows(NamedTuple):
