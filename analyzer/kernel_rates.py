@@ -112,6 +112,7 @@ class KernelRates(Record):
             cold_s=self.cold[nearest],
             cache_bytes=self.cache_bytes,
             date=self.date,
+            asked=threads,
         )
 
 
@@ -170,6 +171,7 @@ class KernelTable:
     cold_s: float
     cache_bytes: int
     date: str = ""
+    asked: int | None = None  # threads that were asked for, of which these are the nearest
 
     def seconds(self, kind: str, sizes: Sequence[float]) -> Found | None:
         """Seconds of a kernel; None where its kind was not timed."""

@@ -24,11 +24,17 @@ def bounding_device(name: str | None, *, provider: str = "cpu", threads: int | N
 
 
 def this_machine(threads: int | None = None) -> Device | None:
-    """This CPU, as it was measured, or else by its datasheet; None where nothing is known of it."""
-    from neural_cost.analyzer.errors import DeviceError
+    """This CPU, as it was measured, or else by its datasheet; None where nothing is known of it.
+
+    Raises:
+        OptionError: there are less than one thread.
+    """
+    from neural_cost.analyzer.errors import DeviceError, OptionError
     from neural_cost.runtime.calibrate.store import stored
     from neural_cost.runtime.detect import local_device
 
+    if threads is not None and threads < 1:
+        raise OptionError(f"threads cannot be {threads}: at least one works.")
     if (measured := stored()) is not None:
         return measured.device(threads)
     try:

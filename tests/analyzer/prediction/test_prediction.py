@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import neural_cost
@@ -131,3 +133,12 @@ def test_a_device_without_kernels_says_what_to_do():
         _ = report.prediction
     with pytest.raises(neural_cost.DeviceError, match="A100"):
         _ = neural_cost.analyze(path("dnn"), {"batch": 1}, device="A100-SXM4-80GB").prediction
+
+
+def test_another_number_of_threads_than_were_timed_says_so(tmp_path):
+    report = analyzed(RELU, tmp_path)
+    on = device({"Relu": {(32,): 1.0}})
+    assert on.kernels is not None
+    for asked, said in ((8, True), (1, False)):
+        found = neural_cost.predict(report, replace(on, kernels=replace(on.kernels, asked=asked)))
+        assert any("with 1 threads and not with 8" in note for note in found.notes) is said
