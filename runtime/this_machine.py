@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from neural_cost.analyzer.calibration import Calibration
     from neural_cost.analyzer.device import Device
 
 
@@ -36,8 +39,21 @@ def this_machine(threads: int | None = None) -> Device | None:
     if threads is not None and threads < 1:
         raise OptionError(f"threads cannot be {threads}: at least one works.")
     if (measured := stored()) is not None:
-        return measured.device(threads)
+        return _dated(measured, measured.device(threads))
     try:
         return local_device()
     except DeviceError:
         return None
+
+
+def _dated(measured: Calibration, device: Device) -> Device:
+    """The device, with a note where another onnxruntime is installed than the one that was measured."""
+    try:
+        now = version("onnxruntime")
+    except PackageNotFoundError:  # nothing to compare with
+        return device
+    then = sorted({str(found.versions.get("onnxruntime", "?")) for found in (measured, measured.kernels) if found})
+    if then == [now]:
+        return device
+    note = f"measured with onnxruntime {' and '.join(then)}, and {now} is installed: calibrate again"
+    return replace(device, notes=(*device.notes, note))

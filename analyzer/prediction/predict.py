@@ -60,7 +60,12 @@ def predict(report: Report, device: Device | None = None) -> Prediction:
         start_s=table.run_s,
         cold_s=cold,
         kernels=kernels,
-        notes=(*_threads(table), *_notes(kernels), *_strangers(kernels), *_below(report, on, whole)),
+        notes=(
+            *_threads(table),
+            *_notes(kernels),
+            *_strangers(kernels),
+            *(_below(report, on, whole) if complete else ()),
+        ),
     )
 
 

@@ -105,3 +105,29 @@ def test_a_calibration_of_before_has_none():
     assert Calibration.from_dict(data).kernels == rates()
     del data["kernels"]
     assert Calibration.from_dict(data).kernels is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"points": []},
+        {"points": [["Relu", 1, [8], -1.0, 0.1]]},
+        {"points": [["Relu", 1, [8], float("nan"), 0.1]]},
+        {"points": [["Relu", 1, [8], "1", 0.1]]},
+        {"points": [["Relu", 1, [0], 1.0, 0.1]]},
+        {"points": [["Relu", 1, ["8"], 1.0, 0.1]]},
+        {"points": [["Relu", 1, [], 1.0, 0.1]]},
+        {"points": [["Relu", 1, [8], 1.0, 0.1], ["Relu", 1, [8, 8], 1.0, 0.1]]},
+        {"points": [["Relu", 2, [8], 1.0, 0.1]]},
+        {"run_s": {}},
+        {"run_s": {"1": -1.0, "4": 1.0}},
+        {"cold": {"1": 0.0}},
+        {"nchwc_block": "16"},
+        {"nchwc_block": -16},
+        {"cache_bytes": None},
+    ],
+)
+def test_a_damaged_file_is_refused(damage):
+    KernelRates.from_dict(rates().to_dict())
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        KernelRates.from_dict({**rates().to_dict(), **damage})

@@ -125,6 +125,9 @@ def test_a_prediction_below_the_bound_says_so(tmp_path):
     found = predicted(text, tmp_path, {"MatMul weight": {(4, 8, 6): 0.1}})
     assert "less than the bound of" in found.notes[0]
     assert predicted(text, tmp_path, {"MatMul weight": {(4, 8, 6): 1.0}}).notes == ()
+    left_out = predicted(text, tmp_path, {"Relu": {(1,): 0.1}})  # less because of what is left out, which is said
+    assert not left_out.complete
+    assert not any("less than the bound" in note for note in left_out.notes)
 
 
 def test_a_device_without_kernels_says_what_to_do():
