@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
-from math import log
+from math import inf, log
 from typing import Any, Literal
 
 from neural_cost.analyzer.compute_type import WIDTHS, ceiling, substitution
@@ -58,8 +58,10 @@ class Device(Record):
     def __post_init__(self) -> None:
         """Refuse a figure that is no figure, and types that no work could ask for."""
         rates = [*self.peaks.values(), *(rate for _, rate in self.bandwidth_curve)]
-        if any(not rate > 0 for rate in rates):
-            raise DeviceError(f"device '{self.name}': a peak or bandwidth is not above 0; leave out what is unknown")
+        if any(not 0 < rate < inf for rate in rates):
+            raise DeviceError(
+                f"device '{self.name}': a peak or bandwidth is not above 0, or not finite; leave out what is unknown"
+            )
         if unknown := sorted(set(self.peaks) - set(WIDTHS)):
             raise DeviceError(f"device '{self.name}': {', '.join(unknown)} is no compute type; use {', '.join(WIDTHS)}")
         if list(self.bandwidth_curve) != sorted(self.bandwidth_curve):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
+from math import inf
 from typing import Any, NamedTuple
 
 from neural_cost.analyzer.record import Record
@@ -99,7 +100,25 @@ class KernelRates(Record):
             for kind, threads, sizes, seconds, spread in data["points"]
         )
         by_threads = {name: {int(n): float(s) for n, s in data[name].items()} for name in ("run_s", "cold")}
-        return cls(**{**data, **by_threads, "points": points, "notes": tuple(data["notes"])})
+        found = cls(**{**data, **by_threads, "points": points, "notes": tuple(data["notes"])})
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        """Refuse what no measurement gives. Raises ValueError."""
+        counts = [self.nchwc_block, self.cache_bytes, *(size for point in self.points for size in point.sizes)]
+        times = [*self.run_s.values(), *self.cold.values(), *(point.seconds for point in self.points)]
+        ranks = {(point.kind, len(point.sizes)) for point in self.points}
+        fits = (
+            all(isinstance(each, int) and each >= 0 for each in counts)
+            and all(isinstance(each, int | float) and 0 <= each < inf for each in times)
+            and all(min(point.sizes, default=0) > 0 and point.threads in self.run_s for point in self.points)
+            and len(ranks) == len({kind for kind, _ in ranks})
+            and len(self.points) > 0
+            and set(self.run_s) == set(self.cold)
+        )
+        if not fits:
+            raise ValueError("these are no times of kernels")
 
     def table(self, threads: int) -> KernelTable:
         """What was timed with the number of threads nearest to this one."""
@@ -113,6 +132,7 @@ class KernelRates(Record):
             cold_s=self.cold[nearest],
             cache_bytes=self.cache_bytes,
             date=self.date,
+            asked=threads,
         )
 
 
@@ -171,6 +191,7 @@ class KernelTable:
     cold_s: float
     cache_bytes: int
     date: str = ""
+    asked: int | None = None  # threads that were asked for, of which these are the nearest
 
     def seconds(self, kind: str, sizes: Sequence[float]) -> Found | None:
         """Seconds of a kernel; None where its kind was not timed."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from neural_cost.analyzer.calibration import Calibration
     from neural_cost.analyzer.device import Device
 
 
@@ -24,14 +27,33 @@ def bounding_device(name: str | None, *, provider: str = "cpu", threads: int | N
 
 
 def this_machine(threads: int | None = None) -> Device | None:
-    """This CPU, as it was measured, or else by its datasheet; None where nothing is known of it."""
-    from neural_cost.analyzer.errors import DeviceError
+    """This CPU, as it was measured, or else by its datasheet; None where nothing is known of it.
+
+    Raises:
+        OptionError: there are less than one thread.
+    """
+    from neural_cost.analyzer.errors import DeviceError, OptionError
     from neural_cost.runtime.calibrate.store import stored
     from neural_cost.runtime.detect import local_device
 
+    if threads is not None and threads < 1:
+        raise OptionError(f"threads cannot be {threads}: at least one works.")
     if (measured := stored()) is not None:
-        return measured.device(threads)
+        return _dated(measured, measured.device(threads))
     try:
         return local_device(threads)
     except DeviceError:
         return None
+
+
+def _dated(measured: Calibration, device: Device) -> Device:
+    """The device, with a note where another onnxruntime is installed than the one that was measured."""
+    try:
+        now = version("onnxruntime")
+    except PackageNotFoundError:  # nothing to compare with
+        return device
+    then = sorted({str(found.versions.get("onnxruntime", "?")) for found in (measured, measured.kernels) if found})
+    if then == [now]:
+        return device
+    note = f"measured with onnxruntime {' and '.join(then)}, and {now} is installed: calibrate again"
+    return replace(device, notes=(*device.notes, note))

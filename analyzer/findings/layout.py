@@ -9,6 +9,15 @@ from neural_cost.analyzer.findings.record import Finding
 from neural_cost.analyzer.findings.subject import Subject
 from neural_cost.analyzer.tables.figures import seconds
 
+OF_LAYOUT = (
+    "these stand where a layout or type changes: keep what is between two convolutions to operators that the runtime "
+    "has in the blocked layout (channels in multiples of its block, no shuffle, no axis of a Concat or Split other "
+    "than channels), or run at --opt-level extended, which has no blocked layout, and compare"
+)
+OF_TYPES = (
+    "the runtime has no kernel for these types here and computes in wider ones: keep a file in float32 for this "
+    "machine, or run it where the type has kernels"
+)
 SHARE = 0.01  # of the whole time
 
 
@@ -17,18 +26,14 @@ def inserted(subject: Subject) -> Iterator[Finding]:
     found = [kernel for kernel in subject.kernels if kernel.inserted]
     time = None if subject.gap is None else subject.gap.seconds("conversion")
     if found and subject.matters(time, SHARE):
-        kinds = ", ".join(
-            f"{count} {kind}" for kind, count in Counter(kernel.op_type for kernel in found).most_common()
-        )
+        counts = Counter(kernel.op_type for kernel in found).most_common()
+        kinds = ", ".join(f"{count} {kind}" for kind, count in counts)
         yield subject.finding(
             "inserted-conversions",
             (),
             f"the runtime inserts {kinds}, which take {seconds(time)}",
             time,
-            "these stand where a layout or type changes: keep what is between two convolutions to operators that the "
-            "runtime has in the blocked layout (channels in multiples of its block, no shuffle, no axis of a "
-            "Concat or Split other than channels), or run at --opt-level extended, which has no blocked layout, and "
-            "compare",
+            OF_TYPES if counts[0][0] == "Cast" else OF_LAYOUT,
         )
 
 

@@ -12,13 +12,23 @@ def layer_normalization(graph: FusionGraph, place: int) -> Group | None:
     """From the first mean to the scale and shift: x - mean, the mean of its square, a root, a quotient."""
     x = graph.node(place).input(0)
     after = graph.next(place)
-    if x is None or after is None or graph.op(after) != "Sub":
+    if x is None or after is None or graph.op(after) != "Sub" or not _of_last_axes(graph, place):
         return None
     members = _closed(graph, after, {x.name}, place)
     kinds = [graph.op(each) for each in members]
     if kinds.count("ReduceMean") != 2 or "Sqrt" not in kinds or "Div" not in kinds:
         return None
     return Group(tuple(sorted(members)), max(members), "LayerNormalization")
+
+
+def _of_last_axes(graph: FusionGraph, place: int) -> bool:
+    """Whether a mean is of the last axis, or of several up to it: of others the runtime finds no normalization."""
+    node, given = graph.node(place), graph.node(place).input(1)
+    rank = len((node.input(0) or node.y).dims or ())
+    axes = node.attr("axes") if given is None else None if given.value is None else given.ints()
+    if not axes or not rank:
+        return False
+    return sorted(int(axis) % rank for axis in axes) == list(range(rank - len(axes), rank))
 
 
 def gelu_by_erf(graph: FusionGraph, place: int) -> Group | None:

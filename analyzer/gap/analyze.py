@@ -13,24 +13,13 @@ from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.errors import DeviceError
 from neural_cost.analyzer.gap.kernels import kernel_parts, node_shares, only_starts
 from neural_cost.analyzer.gap.record import CAUSES, Cause, Gap, Parts, together
+from neural_cost.analyzer.gap.timed import Timed, times_of
 from neural_cost.analyzer.gap.unprofiled import Noted, unprofiled
 from neural_cost.analyzer.measurement import Kernel
 from neural_cost.analyzer.roofline import Bound, kernel_bound
 from neural_cost.analyzer.traffic import compulsory_shares
 
 ROUNDING = 1e-9  # of the floor
-
-
-class Timed(Protocol):
-    """How long a run took: a `Measurement`, a `Timing`."""
-
-    @property
-    def median_s(self) -> float:
-        """Seconds of the median run."""
-
-    @property
-    def min_s(self) -> float:
-        """Seconds of the fastest run."""
 
 
 class ByKernel(Protocol):
@@ -68,11 +57,12 @@ def analyze_gap(
 
     Raises:
         DeviceError: there is no device.
+        OptionError: the measurement has no times, or none that can be.
     """
     on = device_of(device) or report.opened.device
     if on is None:
         raise DeviceError("a gap is between a run and what a device can do: give a device, as device='A100'.")
-    whole: Timed = getattr(measurement, "measurement", measurement)  # type: ignore[arg-type]
+    whole = times_of(measurement)
     ran: Sequence[Kernel] = getattr(measurement, "kernels", ()) if kernels is None else kernels
     bound = report_bound(report, on)
     run = _Run(report, on, bound, ran, whole)

@@ -60,7 +60,12 @@ def predict(report: Report, device: Device | None = None) -> Prediction:
         start_s=table.run_s,
         cold_s=cold,
         kernels=kernels,
-        notes=(*_notes(kernels), *_strangers(kernels), *_below(report, on, whole)),
+        notes=(
+            *_threads(table),
+            *_notes(kernels),
+            *_strangers(kernels),
+            *(_below(report, on, whole) if complete else ()),
+        ),
     )
 
 
@@ -127,6 +132,14 @@ def _below(report: Report, device: Device, predicted: float) -> Iterator[str]:
     floor = report_bound(report, device).floor_s
     if floor is not None and predicted < floor:
         yield f"this is less than the bound of {seconds(floor)}: one of the two was measured badly; calibrate again"
+
+
+def _threads(table: KernelTable) -> Iterator[str]:
+    if table.asked not in (None, table.threads):
+        yield (
+            f"kernels were timed with {table.threads} threads and not with {table.asked}, which were asked for: this "
+            f"is the time with {table.threads}"
+        )
 
 
 def _strangers(kernels: Sequence[PredictedKernel]) -> Iterator[str]:

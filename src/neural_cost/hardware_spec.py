@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import SupportsFloat
+
 from neural_cost.analyzer.compute_type import WIDTHS
 from neural_cost.analyzer.device import Device
+from neural_cost.analyzer.errors import DeviceError
 
 
 def HardwareSpec(  # the name that the seed's users write
@@ -18,8 +21,13 @@ def HardwareSpec(  # the name that the seed's users write
         memory_bandwidth: bytes/s of its memory; None where it is not known.
 
     Raises:
-        DeviceError: a figure is not above 0.
+        DeviceError: a figure is no number above 0.
     """
+    for name, figure in (("peak_flops", peak_flops), ("memory_bandwidth", memory_bandwidth)):
+        if figure is not None and (isinstance(figure, bool) or not isinstance(figure, SupportsFloat)):
+            raise DeviceError(
+                f"device '{device_name}': {name} is a number, or None where it is not known, not {figure!r}"
+            )
     return Device(
         name=device_name,
         kind="datasheet",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from math import inf
+from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
 
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
@@ -185,7 +187,8 @@ class Operation(Record):
                 kinds = ", ".join(kind for kind, names in USES.items() if name in names)
                 raise self.refused(f"{self.kind} has no {name}; it is of {kinds}")
         for name in ("repeats", "macs", "flops", "special_ops", "read_bytes", "write_bytes"):
-            if (value := getattr(self, name)) is not None and value < 0:
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, Real) and 0 <= float(value) < inf):
                 raise self.refused(f"{name} cannot be {value}: it is a count")
         if (
             self.macs is not None

@@ -160,3 +160,17 @@ def test_many_that_take_a_part_of_one_tensor_take_no_time(tmp_path):
     ends = ", ".join(f"float[4] t{n}" for n in range(many))
     found = groups(f"g (float[4, 4] x) => ({ends}) {{ {made} {steps} }}", tmp_path)
     assert len([each for each in found if "Gather" in each[1]]) == many
+
+
+@pytest.mark.parametrize(("axis", "kernels"), [(-1, 1), (2, 1), (1, 9)])
+def test_a_normalization_is_found_of_the_last_axis_alone(axis, kernels, tmp_path):
+    """ONNX Runtime 1.32 makes one LayerNormalization of the first two, and leaves the third as it stands."""
+    size = "16" if axis != 1 else "8, 1"
+    ones = ", ".join(["1"] * (16 if axis != 1 else 8))
+    text = f"""g (float[2, 8, 16] x) => (float[2, 8, 16] y)
+        <float[{size}] s = {{{ones}}}, float[{size}] b = {{{ones}}}, float e = {{0.00001}}, float two = {{2}}> {{
+        m = ReduceMean <axes = [{axis}]> (x)  d = Sub(x, m)  q = Pow(d, two)  v = ReduceMean <axes = [{axis}]> (q)
+        w = Add(v, e)  r = Sqrt(w)  n = Div(d, r)  c = Mul(n, s)  y = Add(c, b) }}"""
+    found = groups(text, tmp_path)
+    assert len(found) == kernels
+    assert ("LayerNormalization" in dict(found)) is (kernels == 1)

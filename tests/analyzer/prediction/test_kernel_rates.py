@@ -81,7 +81,7 @@ def rates(**more) -> KernelRates:
 def test_the_nearest_number_of_threads_that_was_timed():
     assert rates().table(1).seconds("Relu", (8,)).seconds == 8
     assert rates().table(4).seconds("Relu", (8,)).seconds == 2
-    assert rates().table(3).threads == 4
+    assert (rates().table(3).threads, rates().table(3).asked) == (4, 3)
     assert rates().table(2).threads == 1
 
 
@@ -105,3 +105,29 @@ def test_a_calibration_of_before_has_none():
     assert Calibration.from_dict(data).kernels == rates()
     del data["kernels"]
     assert Calibration.from_dict(data).kernels is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"points": []},
+        {"points": [["Relu", 1, [8], -1.0, 0.1]]},
+        {"points": [["Relu", 1, [8], float("nan"), 0.1]]},
+        {"points": [["Relu", 1, [8], "1", 0.1]]},
+        {"points": [["Relu", 1, [0], 1.0, 0.1]]},
+        {"points": [["Relu", 1, ["8"], 1.0, 0.1]]},
+        {"points": [["Relu", 1, [], 1.0, 0.1]]},
+        {"points": [["Relu", 1, [8], 1.0, 0.1], ["Relu", 1, [8, 8], 1.0, 0.1]]},
+        {"points": [["Relu", 2, [8], 1.0, 0.1]]},
+        {"run_s": {}},
+        {"run_s": {"1": -1.0, "4": 1.0}},
+        {"cold": {"1": 0.0}},
+        {"nchwc_block": "16"},
+        {"nchwc_block": -16},
+        {"cache_bytes": None},
+    ],
+)
+def test_a_damaged_file_is_refused(damage):
+    KernelRates.from_dict(rates().to_dict())
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        KernelRates.from_dict({**rates().to_dict(), **damage})

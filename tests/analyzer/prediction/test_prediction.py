@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import neural_cost
@@ -123,6 +125,9 @@ def test_a_prediction_below_the_bound_says_so(tmp_path):
     found = predicted(text, tmp_path, {"MatMul weight": {(4, 8, 6): 0.1}})
     assert "less than the bound of" in found.notes[0]
     assert predicted(text, tmp_path, {"MatMul weight": {(4, 8, 6): 1.0}}).notes == ()
+    left_out = predicted(text, tmp_path, {"Relu": {(1,): 0.1}})  # less because of what is left out, which is said
+    assert not left_out.complete
+    assert not any("less than the bound" in note for note in left_out.notes)
 
 
 def test_a_quantized_lstm_has_its_weights_turned_round(tmp_path):
@@ -153,3 +158,12 @@ def test_a_device_without_kernels_says_what_to_do():
         _ = report.prediction
     with pytest.raises(neural_cost.DeviceError, match="A100"):
         _ = neural_cost.analyze(path("dnn"), {"batch": 1}, device="A100-SXM4-80GB").prediction
+
+
+def test_another_number_of_threads_than_were_timed_says_so(tmp_path):
+    report = analyzed(RELU, tmp_path)
+    on = device({"Relu": {(32,): 1.0}})
+    assert on.kernels is not None
+    for asked, said in ((8, True), (1, False)):
+        found = neural_cost.predict(report, replace(on, kernels=replace(on.kernels, asked=asked)))
+        assert any("with 1 threads and not with 8" in note for note in found.notes) is said

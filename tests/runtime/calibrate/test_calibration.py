@@ -103,3 +103,17 @@ def test_this_machine_in_small():
 def test_types_that_onnxruntime_lacks_are_said_to_be():
     assert why_not("float32") is None
     assert why_not("bfloat16") is None or "no kernel" in why_not("bfloat16")
+
+
+def test_another_onnxruntime_than_the_one_that_was_measured_is_noted(monkeypatch):
+    from neural_cost.runtime import this_machine
+
+    monkeypatch.setattr(this_machine, "version", lambda name: "1.99.0")
+    monkeypatch.setattr(store, "stored", lambda: MADE)
+    found = this_machine.this_machine(1)
+    assert found is not None
+    assert found.notes[-1] == "measured with onnxruntime 1.32.0, and 1.99.0 is installed: calibrate again"
+    monkeypatch.setattr(this_machine, "version", lambda name: "1.32.0")
+    again = this_machine.this_machine(1)
+    assert again is not None
+    assert again.notes == MADE.device(1).notes
