@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from neural_cost.analyzer.findings.record import Finding
 
-Verdict: TypeAlias = Literal["reference", "faster", "slower", "no difference shown", "failed"]
+Verdict: TypeAlias = Literal["reference", "faster", "slower", "no difference shown", "failed", "not measured"]
 MARGIN = 0.05  # two processes of one backend differ by up to 3 % for as long as they live: no verdict on less
 SCHEMA_VERSION = 1  # of the JSON: `comparison.schema.json` of the package
 COLUMNS = (
@@ -68,6 +68,8 @@ class BackendResult(Record):
         """Faster or slower than the reference, where the whole interval of their ratio is, by more than `MARGIN`."""
         if self.name == reference:
             return "reference"
+        if self.median_s is None and self.error is None:
+            return "not measured"  # Ctrl-C came first
         return verdict_of(self.ratio_ci)
 
     def to_dict(self) -> dict[str, Any]:

@@ -114,7 +114,9 @@ def profile(
         tell("profiling")
         copy = written_out(file, options) if report.opened.inference.engine.model.has_functions else None
         where = folder if copy is None else file.resolve().parent
-        events, graph = _profiled(copy or model, options, where, feeds, Path(scratch), timing, budget_s)
+        events, graph, whole = _profiled(copy or model, options, where, feeds, Path(scratch), timing, budget_s)
+    if not whole:
+        timing = replace(timing, stopped_by="interrupt")
     kernels = _kernels(report, events, graph)
     measurement = _measurement(session, options, timing, events, feeds)
     gap = None if report.opened.device is None else analyze_gap(report, measurement, kernels=kernels)
@@ -139,7 +141,8 @@ def _profiled(  # noqa: PLR0917
     scratch: Path,
     timing: Timing,
     budget_s: float,
-) -> tuple[Events, onnx.GraphProto | None]:
+) -> tuple[Events, onnx.GraphProto | None, bool]:
+    """What ran, the graph of it where there is one, and whether it ran as often as it should."""
     optimized = scratch / "optimized.onnx"
     try:
         session = open_session(model, options, folder=folder, profile=scratch / "profile", optimized=optimized)
@@ -147,11 +150,22 @@ def _profiled(  # noqa: PLR0917
         session = open_session(model, options, folder=folder, profile=scratch / "profile")
     run = session.runner(feeds)
     runs = max(LEAST_PROFILED, min(MOST_PROFILED, int(budget_s / max(timing.median_s, 1e-6))))
-    for _ in range(WARMUP + runs):
-        run()
+    whole = _run_often(run, WARMUP + runs)
     events = read_profile(Path(session.handle.end_profiling()), WARMUP)
     graph = onnx.load(optimized, load_external_data=False).graph if optimized.exists() else None
-    return events, graph
+    return events, graph, whole
+
+
+def _run_often(run: Callable[[], object], times: int) -> bool:
+    """Run so often, or until Ctrl-C, as soon as one run counts; whether all of them ran."""
+    for done in range(times):
+        try:
+            run()
+        except KeyboardInterrupt:
+            if done <= WARMUP:
+                raise
+            return False
+    return True
 
 
 def _kernels(report: Report, events: Events, graph: onnx.GraphProto | None) -> list[Kernel]:

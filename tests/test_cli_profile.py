@@ -10,6 +10,7 @@ import pytest
 from neural_cost.analyzer.device import Device
 from neural_cost.models import path
 from neural_cost.runtime.calibrate.calibrate import Plan, calibrate
+from neural_cost.runtime.profile import WARMUP
 
 QUICK = ("--budget", "0.05", "--threads", "1")
 
@@ -158,3 +159,16 @@ def test_a_file_that_is_no_npz_is_told_of_without_advice_to_run_it(run, tmp_path
     assert code == 2
     assert "is no .npz file: write one with numpy.savez" in " ".join(err.split())
     assert "pickle" not in err
+
+
+def test_ctrl_c_shows_what_was_measured_and_ends_with_130(run, monkeypatch):
+    def once(call, times):
+        for _ in range(WARMUP + 1):
+            call()
+        return False
+
+    monkeypatch.setattr("neural_cost.runtime.profile._run_often", once)
+    code, out, _ = run("profile", path("dnn"), *QUICK)
+    assert code == 130
+    assert "it was interrupted: what was measured until then is kept" in " ".join(out.split())
+    assert "Time of a run" in out

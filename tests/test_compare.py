@@ -64,6 +64,11 @@ def test_a_verdict_needs_more_than_two_processes_differ_by(interval, verdict):
     assert verdict_of(interval) == verdict
 
 
+def test_what_ctrl_c_came_before_did_not_fail():
+    never = BackendResult(name="never", framework="torch", throughput={}, samples=[])
+    assert never.verdict("native") == "not measured"
+
+
 def test_ratios_are_of_the_same_round():
     """Rounds in which one of the two did not run are left out."""
     assert ratios([[2.0, 4.0, 6.0], [], [5.0]], [[2.0], [1.0], [1.0, 10.0]]) == [2.0, 5.0 / 5.5]

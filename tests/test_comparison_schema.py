@@ -152,6 +152,7 @@ def test_ctrl_c_within_rounds_keeps_those(families):
     code, out = call("--format", "json")
     assert code == 130
     assert [each["interrupted"] for each in json.loads(out)] == [True]
+    assert "dnn in torch: it was interrupted" in " ".join(call()[1].split())
 
 
 def test_ctrl_c_before_anything_was_measured(families):

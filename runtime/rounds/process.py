@@ -29,6 +29,8 @@ class Process:
             BackendError: the model cannot be handed over, or the process fails before it is ready.
         """
         self.name, self.log, self.timeout_s = order.backend.name, order.log, timeout_s
+        self._asked = 0  # requests so far: each answer says which one it is to
+        self._answered = 0
         context = get_context("spawn")  # a copy of this process would share the state of its threads
         self._mine, its = context.Pipe()
         self._process = context.Process(target=work, args=(order, its), daemon=True)
@@ -41,7 +43,12 @@ class Process:
                 "give a target such as module:factory, define it in a module, or install cloudpickle."
             ) from error
         its.close()
-        self._answer()
+        self._answer(timeout_s)
+
+    @property
+    def busy(self) -> bool:
+        """Whether it owes an answer: it was interrupted while it was asked."""
+        return self._answered < self._asked
 
     def ask(self, name: str, *arguments: Any) -> Any:
         """Have it do something.
@@ -49,11 +56,24 @@ class Process:
         Raises:
             BackendError: it failed, crashed, or took longer than it may; it is over then.
         """
+        self._asked += 1
         try:
-            self._mine.send((name, arguments))
+            self._mine.send((self._asked, name, arguments))
         except OSError:
             raise BackendError(self._end()) from None
-        return self._answer()
+        return self._answer(self.timeout_s)
+
+    def settle(self) -> None:
+        """Wait a little for the answer that it owes.
+
+        Raises:
+            BackendError: it has not got so far; it is over then.
+        """
+        try:
+            self._answer(PATIENCE_S)
+        except BackendError:
+            self._kill()
+            raise BackendError("it had no answer yet when it was interrupted") from None
 
     def close(self) -> None:
         """End it: it may put things away, but not take long."""
@@ -69,23 +89,31 @@ class Process:
         self._process.kill()
         self._process.join(1)
 
-    def _answer(self) -> Any:
+    def _answer(self, timeout_s: float) -> Any:
+        """The answer to what was asked last; of one that was interrupted, the answers before it are dropped."""
+        while True:
+            number, what, found = self._next(timeout_s)
+            self._answered = number
+            if what == "failed":
+                self.close()
+                raise BackendError(found)
+            if number == self._asked:
+                return found
+
+    def _next(self, timeout_s: float) -> tuple[int, str, Any]:
         waited = 0.0
         while not self._mine.poll(POLL_S):
             waited += POLL_S
             if not self._process.is_alive() and not self._mine.poll(0):
                 raise BackendError(self._end())
-            if waited >= self.timeout_s:
+            if waited >= timeout_s:
                 self._kill()
                 self.close()
-                raise BackendError(f"it did not answer for {self.timeout_s:g} s and was ended")
+                raise BackendError(f"it did not answer for {timeout_s:g} s and was ended")
         try:
-            what, found = self._mine.recv()
+            found: tuple[int, str, Any] = self._mine.recv()
         except (EOFError, OSError):
             raise BackendError(self._end()) from None
-        if what == "failed":
-            self.close()
-            raise BackendError(found)
         return found
 
     def _end(self) -> str:

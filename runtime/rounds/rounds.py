@@ -95,6 +95,7 @@ def take_turns(
             _other(runs, processes, size, file)
     except KeyboardInterrupt:
         interrupted = True
+        _settle(runs, processes)
         _results(runs, processes, folder)
     finally:
         for process in processes.values():
@@ -146,6 +147,17 @@ def _other(runs: Sequence[Run], processes: dict[int, Process], size: int, file: 
             found = _ask(runs, processes, place, "sample")
             if isinstance(found, list):
                 runs[place].others[size].append(median(found))
+
+
+def _settle(runs: Sequence[Run], processes: dict[int, Process]) -> None:
+    """Leave out the backends that are at something long: one that compiles, for one."""
+    for place in sorted(processes):
+        if processes[place].busy:
+            try:
+                processes[place].settle()
+            except BackendError as error:
+                runs[place].error = str(error)
+                del processes[place]
 
 
 def _results(runs: Sequence[Run], processes: dict[int, Process], folder: Path) -> None:

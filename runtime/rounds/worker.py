@@ -55,20 +55,22 @@ class Started:
 
 
 def work(order: Order, parent: Connection) -> None:
-    """Answer the parent until it hangs up: each request is a name and its arguments."""
+    """Answer the parent until it hangs up: a request is its number, a name and arguments; an answer has the number."""
     _alone(order)
+    number = 0
     try:
         state = _Worker(order)
-        parent.send(("done", None))
+        parent.send((number, "done", None))
         while True:
-            name, arguments = parent.recv()
-            parent.send(("done", getattr(state, name)(*arguments)))
+            number, name, arguments = parent.recv()
+            parent.send((number, "done", getattr(state, name)(*arguments)))
     except EOFError:
         return
     except BaseException as error:
         with suppress(OSError):
             said = " ".join(str(error).split())[:300]
-            parent.send(("failed", said if isinstance(error, NeuralCostError) else f"{type(error).__name__}: {said}"))
+            told = said if isinstance(error, NeuralCostError) else f"{type(error).__name__}: {said}"
+            parent.send((number, "failed", told))
 
 
 class _Worker:

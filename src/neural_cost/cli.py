@@ -22,6 +22,7 @@ from neural_cost.commands.export import export
 from neural_cost.commands.hardware import hardware
 from neural_cost.commands.profile import profile
 from neural_cost.options import (
+    INTERRUPTED,
     DeviceOption,
     DimOption,
     ShapeOption,
@@ -63,8 +64,6 @@ app.command()(export)
 app.command()(profile)
 app.command()(compare)
 app.command()(hardware)
-
-INTERRUPTED = 130  # what a shell reports after Ctrl-C
 
 
 class DataDependent(StrEnum):

@@ -212,7 +212,8 @@ def _notes(subject: Subject, reference: Run, *, interrupted: bool) -> Iterator[s
     if subject.why_no_file:
         yield f"ONNX Runtime is left out: {subject.why_no_file}"
     if not reference.rounds:
-        yield f"there are no ratios: the reference {reference.name} failed"
+        why = "failed" if reference.error else "was not measured"
+        yield f"there are no ratios: the reference {reference.name} {why}"
     if interrupted:
         yield "it was interrupted: what was measured until then is kept"
 

@@ -16,7 +16,7 @@ from neural_cost.analyzer.tables.view import By, View
 from neural_cost.analyzer.training.options import TrainingOptions
 
 Value = TypeVar("Value")
-
+INTERRUPTED = 130  # exit code after Ctrl-C: what a shell reports
 
 DimOption = Annotated[list[str] | None, typer.Option(help="NAME=SIZE or INPUT:AXIS=SIZE; repeatable.")]
 ShapeOption = Annotated[list[str] | None, typer.Option(help="INPUT=8x3x224x224; repeatable.")]

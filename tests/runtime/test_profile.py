@@ -13,6 +13,7 @@ from neural_cost.analyzer.device import Device
 from neural_cost.models import path
 from neural_cost.runtime.feeds import index_ranges, make_feeds
 from neural_cost.runtime.named_copy import with_names
+from neural_cost.runtime.profile import WARMUP, _run_often
 from neural_cost.runtime.trace import chrome_trace
 from tests.test_schema import SCHEMA
 
@@ -111,6 +112,28 @@ def test_it_can_be_read(cnn):
     assert "Kernels by time" in str(cnn)
     assert "<table" in cnn._repr_html_()
     assert len(cnn.to_dataframe()) == len(cnn.kernels)
+
+
+@pytest.mark.parametrize(("at", "ran"), [(WARMUP + 1, WARMUP + 1), (WARMUP + 4, WARMUP + 4)])
+def test_ctrl_c_while_profiling_keeps_the_runs_that_count(at, ran):
+    """The first that counts is the one after the warm-up."""
+    calls = []
+
+    def run():
+        if len(calls) == at:
+            raise KeyboardInterrupt
+        calls.append(1)
+
+    assert not _run_often(run, WARMUP + 9)
+    assert len(calls) == ran
+
+
+def test_ctrl_c_while_profiling_before_a_run_counts():
+    def run():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _run_often(run, WARMUP + 9)
 
 
 def test_a_trace_has_our_names_and_costs(cnn):

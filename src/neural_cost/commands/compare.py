@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from neural_cost.commands.export import HELP as TARGETS
-from neural_cost.options import dims_of
+from neural_cost.options import INTERRUPTED, dims_of
 from neural_cost.render.forms import DebugOption, Format, FormatOption, OutputOption, QuietOption, delimited
 from neural_cost.render.output import check, colour_wanted, write
 from neural_cost.render.progress import Progress, say_warnings
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.comparison import Comparison
-
-INTERRUPTED = 130  # what a shell reports after Ctrl-C
 
 
 def compare(  # noqa: PLR0917 - typer turns each into an option

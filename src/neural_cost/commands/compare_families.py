@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from neural_cost.options import fail
+from neural_cost.options import INTERRUPTED, fail
 from neural_cost.render.forms import Format, FormatOption, OutputOption, QuietOption, delimited
 from neural_cost.render.output import check, colour_wanted, write
 from neural_cost.render.progress import Progress
@@ -26,7 +26,6 @@ COLUMNS = ("family", "framework", "native", "native_s", "onnxruntime_s", "ratio"
 OF_FLOOR = ("flops", "parameters", "io_bytes", "intensity", "floor_s", "limited_by", "native_efficiency",
             "onnxruntime_efficiency")  # fmt: skip
 ORT = "onnxruntime all"
-INTERRUPTED = 130  # what a shell reports after Ctrl-C
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -91,7 +90,10 @@ class _Family(NamedTuple):
         names = {"family": self.family, "framework": self.framework}
         if self.comparison is None:
             return names | dict.fromkeys(COLUMNS[2:]) | {"verdict": "failed", "error": self.error}
-        return names | best_native(self.comparison, ORT)
+        row = names | best_native(self.comparison, ORT)
+        if self.comparison.interrupted:
+            row["error"] = "; ".join(filter(None, [row["error"], "it was interrupted, and is not complete"]))
+        return row
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: the comparison with its rooflines, or the error."""
@@ -137,20 +139,20 @@ def _all(
     found: list[_Family] = []
     try:
         for family, framework in wanted:
-            found.append(_one(family, framework, asked, device, progress))
+            found.append(_one(family, framework, progress, asked))
             if found[-1].comparison is not None and found[-1].comparison.interrupted:
                 return found, True
+            found[-1] = found[-1]._replace(report=_report(family, framework, asked.batch, device))
     except KeyboardInterrupt:
         return found, True
     return found, False
 
 
-def _one(family: str, framework: str, asked: _Asked, device: Device, progress: Progress) -> _Family:
+def _one(family: str, framework: str, progress: Progress, asked: _Asked) -> _Family:
     try:
-        compared = _compared(family, framework, progress, asked)
+        return _Family(family, framework, _compared(family, framework, progress, asked), None)
     except Exception as error:  # whatever a framework raises: the others are measured
         return _Family(family, framework, None, None, str(error) or type(error).__name__)
-    return _Family(family, framework, compared, _report(family, framework, asked.batch, device))
 
 
 def _exit_code(found: list[_Family], *, interrupted: bool) -> int:

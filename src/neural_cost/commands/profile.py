@@ -11,6 +11,7 @@ import typer
 from neural_cost.analyzer.tables.view import ProfileBy
 from neural_cost.commands.export import HELP as TARGETS
 from neural_cost.options import (
+    INTERRUPTED,
     DeviceOption,
     DimOption,
     ShapeOption,
@@ -95,6 +96,8 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
         write(json.dumps(chrome_trace(found)), trace, option="--trace")
     write_plot(found, plot)
     write(_text(found, form, Rows(by, depth, top, quiet), colour=colour_wanted(output)), output)
+    if found.measurement.stopped_by == "interrupt":
+        raise typer.Exit(INTERRUPTED)
 
 
 def _runnable(target: str, progress: Progress) -> Path:

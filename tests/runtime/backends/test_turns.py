@@ -149,3 +149,36 @@ def test_the_environment_is_put_back(name, tmp_path):
     before = os.environ.get(name)
     turns(tmp_path, Pretender("good"))
     assert os.environ.get(name) == before
+
+
+def interrupting(stage_of_interrupt, after_s=0.0):
+    """A progress that presses Ctrl-C so long after a stage has begun."""
+
+    def tell(stage):
+        if stage == stage_of_interrupt:
+            threading.Timer(after_s, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    return tell
+
+
+def test_an_answer_that_comes_after_an_interrupt_is_not_taken_for_another(tmp_path):
+    """It comes in the middle of a sample of 3 x 0.15 s; memory and share of the processor, asked next, are right."""
+    tell = interrupting("round 3", after_s=0.2)
+    found, interrupted = turns(tmp_path, Pretender("slow", sleep_s=0.15), tell=tell, budget_s=60.0)
+    assert interrupted
+    assert found["slow"].error is None
+    assert found["slow"].memory > 1 << 20
+    assert 0 < found["slow"].cpu_share < 0.5
+    assert np.array_equal(found["slow"].arrays[0], np.full((2, 3), 2, np.float32))
+
+
+def test_an_interrupt_does_not_wait_for_one_that_takes_long(tmp_path):
+    """Started are a good one and then one that hangs: that is left out, and the good one's results are there."""
+    tell = interrupting("starting hang", after_s=4.0)
+    start = time.perf_counter()
+    found, interrupted = turns(tmp_path, Pretender("good"), Pretender("hang"), tell=tell, timeout_s=600.0)
+    assert interrupted
+    assert found["hang"].error == "it had no answer yet when it was interrupted"
+    assert found["good"].error is None
+    assert found["good"].arrays is not None
+    assert time.perf_counter() - start < 60
