@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import onnx_ir as ir
@@ -16,6 +17,7 @@ from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.dimensions import Binding, bind
 from neural_cost.analyzer.errors import NeuralCostError
 from neural_cost.analyzer.formulas import Ends
+from neural_cost.analyzer.fusion.work import fused_bytes, fused_works
 from neural_cost.analyzer.load import Model, load
 from neural_cost.analyzer.memory.reading import activations
 from neural_cost.analyzer.memory.record import plain_peak
@@ -79,15 +81,19 @@ def analyze(
     def again(sizes: Mapping[str, int]) -> Report:
         return analyze(path, {**dims, **sizes}, shapes, on, trips=trips, data_dependent=data_dependent, causal=causal)
 
+    records = [node_record(node, weights, node_bound(node, on), bounded=on is not None) for node in nodes]
+    opened = Opened(inference, walk, nodes, ends, alive, again, on)
+    groups = fused_works(records, opened.returned)
+    totals = total(nodes, ends.weights, moved if all_known else None, plain_peak(alive), all_sizes_known(nodes))
     return Report(
         _describe(model, binding, inference, nodes),
-        total(nodes, ends.weights, moved if all_known else None, plain_peak(alive), all_sizes_known(nodes)),
+        replace(totals, fused_bytes=fused_bytes(groups, totals.compulsory_bytes, totals.per_op_bytes)),
         cover(nodes),
-        [node_record(node, weights, node_bound(node, on), bounded=on is not None) for node in nodes],
-        [] if on is None else [model_bound(nodes, moved, on)],
+        records,
+        [] if on is None else [model_bound(nodes, moved, on, groups)],
         model.notes + doubts(binding.assumed, binding.open_names, binding.dims, nodes) + walk.notes,
         causal,
-        Opened(inference, walk, nodes, ends, alive, again, on),
+        opened,
     )
 
 

@@ -19,10 +19,10 @@ def node_bound(node: NodeCost, device: Device | None) -> float | None:
     return None if work is None or device is None else kernel_bound(work, device).seconds
 
 
-def model_bound(nodes: Sequence[NodeCost], moved: int, device: Device) -> Bound:
+def model_bound(nodes: Sequence[NodeCost], moved: int, device: Device, groups: Sequence[Work] | None = None) -> Bound:
     """Bounds of what is known: a node without a cost, or that runs no one knows how often, only makes it slower."""
     works = [work for node in nodes if node.repeats and (work := node_work(node, node.repeats)) is not None]
-    return bounds(works, moved, device)
+    return bounds(works, moved, device, groups)
 
 
 class Basis(Protocol):
@@ -62,4 +62,6 @@ def report_bound(report: Analyzed, device: Device) -> Bound:
 
 def node_work(node: NodeCost, repeats: int = 1) -> Work | None:
     """What one execution must do; None where it is not known."""
-    return None if node.cost is None else Work(node.least_flops, node.cost.traffic_bytes, repeats)
+    if node.cost is None:
+        return None
+    return Work(node.least_flops, node.cost.traffic_bytes, repeats, node.padding_flops(integers=True))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
 from neural_cost.analyzer.device import Device
+from neural_cost.analyzer.kernel_rates import KernelRates
 from neural_cost.analyzer.record import Record
 
 VERSION = 1  # of the file that it is kept in
@@ -45,7 +46,9 @@ class Calibration(Record):
         dispatch_s: seconds that a kernel of ONNX Runtime takes which does nothing.
         memory_bytes: of the machine; None where it does not tell.
         left_out: types that ONNX Runtime cannot compute here, each with the reason.
-        notes: what makes the figures doubtful.
+        disturbed: what was seen to make the figures too low: another program, a change of clock.
+        notes: what else a reader should know.
+        kernels: how long kernels took by themselves, for predictions; None where they were not timed.
     """
 
     machine: Mapping[str, Any]
@@ -55,7 +58,9 @@ class Calibration(Record):
     dispatch_s: float
     memory_bytes: int | None = None
     left_out: Mapping[str, str]
+    disturbed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    kernels: KernelRates | None = None
 
     @property
     def threads(self) -> int:
@@ -71,6 +76,12 @@ class Calibration(Record):
     def noise(self) -> float:
         """The median spread: how far the samples of a point lie from the best of them."""
         return median(rate.spread for rate in self.rates)
+
+    @property
+    def doubts(self) -> list[str]:
+        """What was seen while it was measured that makes figures too low: empty on a quiet machine."""
+        noisy = [f"the machine is noisy: a median sample took {self.noise:.0%} longer than the best"]
+        return [*self.disturbed, *(noisy if self.noise > NOISY else [])]
 
     def curve(self, what: str, threads: int) -> list[Rate]:
         """Points of one curve by size."""
@@ -96,13 +107,16 @@ class Calibration(Record):
             memory_bytes=self.memory_bytes,
             source=f"measured on {self.date[:10]} with onnxruntime {self.versions.get('onnxruntime', '?')}",
             confidence="medium" if self.noise > NOISY else "high",
-            notes=self.notes,
+            notes=(*self.disturbed, *self.notes),
+            kernels=None if self.kernels is None else self.kernels.table(wanted),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, from which `from_dict` makes it again."""
-        lists = {"rates": [asdict(rate) for rate in self.rates], "notes": list(self.notes)}
-        return {"version": VERSION} | asdict(self) | lists
+        said = {"disturbed": list(self.disturbed), "notes": list(self.notes)}
+        lists = {"rates": [asdict(rate) for rate in self.rates], **said}
+        kernels = None if self.kernels is None else self.kernels.to_dict()
+        return {"version": VERSION} | asdict(replace(self, kernels=None)) | lists | {"kernels": kernels}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Calibration:
@@ -118,7 +132,10 @@ class Calibration(Record):
             raise ValueError(f"it is of version {data.get('version')}, and {VERSION} is wanted")
         fields = {name: value for name, value in data.items() if name != "version"}
         rates = tuple(Rate(**rate) for rate in data["rates"])
-        return cls(**{**fields, "rates": rates, "notes": tuple(data["notes"])})
+        said = {name: tuple(data.get(name, ())) for name in ("disturbed", "notes")}
+        timed = data.get("kernels")  # older files have none
+        kernels = None if timed is None else KernelRates.from_dict(timed)
+        return cls(**{**fields, **said, "rates": rates, "kernels": kernels})
 
     def _most(self, what: str, threads: int) -> float | None:
         """The best rate over sizes."""

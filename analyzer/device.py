@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from neural_cost.analyzer.compute_type import WIDTHS, ceiling, substitution
 from neural_cost.analyzer.errors import DeviceError
+from neural_cost.analyzer.kernel_rates import KernelTable
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.tables.figures import plain
 
@@ -36,6 +37,7 @@ class Device(Record):
         confidence: "high", "medium" or "low".
         notes: what a reader of a bound must know: how an ambiguous name was resolved, what a figure leaves out.
         caveat: how a run can be faster than the peaks, a clause for the line that has the bound; empty where none can.
+        kernels: how long kernels took by themselves on it; None where they were not timed. It is in no JSON.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Device(Record):
     confidence: str = ""
     notes: tuple[str, ...] = ()
     caveat: str = ""
+    kernels: KernelTable | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse a figure that is no figure, and types that no work could ask for."""
@@ -132,7 +135,8 @@ class Device(Record):
             "bandwidth_curve": [list(point) for point in self.bandwidth_curve],
             "peak_curves": {kind: [list(point) for point in curve] for kind, curve in self.peak_curves.items()},
         }
-        fields = {**asdict(self), "peaks": dict(self.peaks), **curves, "notes": list(self.notes)}
+        fields = {**asdict(replace(self, kernels=None)), "peaks": dict(self.peaks), **curves, "notes": list(self.notes)}
+        del fields["kernels"]
         return {**fields, "memory_bandwidth": self.memory_bandwidth}
 
     def __str__(self) -> str:

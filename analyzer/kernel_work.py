@@ -24,16 +24,19 @@ def kernel_work(nodes: Sequence[NodeRecord], needed: Iterable[str]) -> Work | No
     inner = made - set(needed)
     there = set(made)  # what a node need not read again
     flops: dict[str, int] = {}
+    padding: dict[str, int] = {}
     moved = 0
     for node in nodes:
         cost = node.source.cost
         assert cost is not None
         for kind, count in (node.source.least_flops if integers else cost.flops_by_type).items():
             flops[kind] = flops.get(kind, 0) + count
+        for kind, count in node.source.padding_flops(integers=integers).items():
+            padding[kind] = padding.get(kind, 0) + count
         moved += max(0, cost.read_bytes - _bytes(node.inputs, there))
         there |= {tensor.name for tensor in node.inputs}
         moved += max(0, cost.write_bytes - _bytes(node.outputs, inner))
-    return Work(flops, moved)
+    return Work(flops, moved, padding=padding)
 
 
 def computes_integers(nodes: Sequence[NodeRecord]) -> bool:

@@ -239,5 +239,5 @@ def text_of(value: object) -> str:
     """What an attribute holds, to tell whether two are alike; a tensor that cannot be read is like no other."""
     try:
         return repr(value)
-    except ValueError:  # its data has another size than its shape
+    except (ValueError, AssertionError):  # its data has another size than its shape, or is of another type
         return str(id(value))

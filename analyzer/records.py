@@ -54,6 +54,8 @@ class Totals(Record):
         compulsory_bytes: weights, other constants that are data, inputs and outputs once; None where that is not
             known whole.
         activation_peak_bytes: the most that is alive at one node, weights apart; None where a size is not known.
+        fused_bytes: what all fusion groups read and write, as ONNX Runtime may form them; None in
+            totals that come from formulas.
     """
 
     complete: bool
@@ -69,15 +71,16 @@ class Totals(Record):
     per_op_bytes: int
     compulsory_bytes: int | None
     activation_peak_bytes: int | None = None
+    fused_bytes: int | None = field(default=None, compare=False)
 
     @property
     def traffic_bytes(self) -> dict[str, int | None]:
-        """Bytes moved: "compulsory", "fused" (not counted yet) and "per_op"."""
-        return {"compulsory": self.compulsory_bytes, "fused": None, "per_op": self.per_op_bytes}
+        """Bytes moved: "compulsory", "fused" and "per_op"."""
+        return {"compulsory": self.compulsory_bytes, "fused": self.fused_bytes, "per_op": self.per_op_bytes}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; what is not known, or not counted yet, is null."""
-        names = [name for name in self.__slots__ if not name.startswith(("per_op", "compulsory"))]
+        """Plain data; what is not known is null."""
+        names = [name for name in self.__slots__ if not name.startswith(("per_op", "compulsory", "fused"))]
         return {name: getattr(self, name) for name in (*names, "traffic_bytes")}
 
     def _shown(self) -> dict[str, Any]:

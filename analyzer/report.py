@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from neural_cost.analyzer.device import Device
     from neural_cost.analyzer.findings.record import Finding
+    from neural_cost.analyzer.prediction.record import Prediction
     from neural_cost.analyzer.training.options import TrainingOptions
     from neural_cost.analyzer.training.record import TrainingCost
 
@@ -115,6 +116,17 @@ class Report(Record):
         return find(self)
 
     @property
+    def prediction(self) -> Prediction:
+        """How long a run will take on the report's device, without running: needs a machine whose kernels were timed.
+
+        Raises:
+            DeviceError: there is no device, or its kernels were not timed.
+        """
+        from neural_cost.analyzer.prediction.predict import predict
+
+        return predict(self)
+
+    @property
     def tokens(self) -> Tokens | None:
         """What this call means in tokens, for a model that reads a sequence."""
         opened = self.opened
@@ -145,10 +157,12 @@ class Report(Record):
         best_order: bool = False,
         training: TrainingOptions | None = None,
         findings: Sequence[Finding] | None = None,
+        prediction: bool = False,
     ) -> dict[str, Any]:
         """JSON of the report; with `memory` also its timeline, and whether it fits the device, or a best order.
 
-        With `training` also what that training run costs. `findings` are by default those that are predicted.
+        With `training` also what that training run costs, with `prediction` how long a run will take. `findings` are
+        by default those that are predicted.
         """
         from importlib.metadata import version
 
@@ -167,6 +181,7 @@ class Report(Record):
             "nodes": self._nodes(),
             "bounds": [bound.to_dict() for bound in self.bounds],
             "findings": [each.to_dict() for each in (self.findings if findings is None else findings)],
+            **({"prediction": self.prediction.to_dict()} if prediction else {}),
             "notes": self.notes,
         }
 

@@ -16,7 +16,7 @@ Source of the model: Williams, Waterman, Patterson, "Roofline: an insightful vis
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from neural_cost.analyzer.device import Device, DeviceKind
@@ -33,12 +33,15 @@ class Work:
     Attributes:
         flops_by_type: FLOPs under the element type that they run in; a MAC is 2.
         bytes_moved: traffic of one execution.
-        repeats: executions; the counts above are those of one.
+        repeats: executions; the other counts are those of one.
+        padding: of the FLOPs, those with zero padding: they count, and a kernel may skip them, so no bound is made of
+            them.
     """
 
     flops_by_type: Mapping[str, int]
     bytes_moved: int
     repeats: int = 1
+    padding: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def flops(self) -> int:
@@ -143,7 +146,8 @@ def kernel_bound(work: Work, device: Device) -> KernelBound:
 
     The bandwidth is the one at the bytes of one execution.
     """
-    flops = {kind: count for kind, count in work.flops_by_type.items() if count > 0}
+    needed = {kind: count - work.padding.get(kind, 0) for kind, count in work.flops_by_type.items()}
+    flops = {kind: count for kind, count in needed.items() if count > 0}
     peaks = {kind: device.peak(kind) for kind in flops}
     times = [flops[kind] / peak for kind, peak in peaks.items() if peak is not None]
     bandwidth = device.bandwidth(work.bytes_moved)
@@ -204,10 +208,12 @@ def ridge_point(device: Device, compute_type: str, working_set: int = 0) -> floa
 def _whole(nodes: Iterable[Work], compulsory_bytes: int) -> Work:
     """The model as one kernel."""
     flops: dict[str, int] = {}
+    padding: dict[str, int] = {}
     for work in nodes:
-        for kind, count in work.flops_by_type.items():
-            flops[kind] = flops.get(kind, 0) + work.repeats * count
-    return Work(flops, compulsory_bytes)
+        for total, counts in ((flops, work.flops_by_type), (padding, work.padding)):
+            for kind, count in counts.items():
+                total[kind] = total.get(kind, 0) + work.repeats * count
+    return Work(flops, compulsory_bytes, padding=padding)
 
 
 def _substituted(whole: Work, device: Device) -> Iterator[str]:

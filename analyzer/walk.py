@@ -14,6 +14,7 @@ from neural_cost.analyzer.errors import quoted
 from neural_cost.analyzer.functions import calls_of
 from neural_cost.analyzer.modules import scope_of
 from neural_cost.analyzer.node import Node, Unknown
+from neural_cost.analyzer.padding import needed_macs
 from neural_cost.analyzer.quantized_pairs import integer_products
 from neural_cost.analyzer.rules.attention import is_causal
 from neural_cost.analyzer.rules.registry import Rule, lookup
@@ -51,15 +52,30 @@ class NodeCost:
     integer_type: str | None = None
 
     @property
+    def needed(self) -> Cost | None:
+        """Its cost without products with zero padding, which a kernel may leave out."""
+        return None if self.cost is None else replace(self.cost, macs=needed_macs(self.node, self.cost.macs))
+
+    @property
     def least_flops(self) -> dict[str, Dim]:
-        """FLOPs of one execution that no runtime can avoid, by type: what bounds are made of.
+        """FLOPs of one execution in the type that is the fastest for them: what bounds are made of, but for padding.
 
         Products of dequantized tensors are of integers, which are no slower; what quantizes may be part of them.
         """
-        if self.cost is None or self.node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+        return _in_integers(self, self.cost)
+
+    def padding_flops(self, *, integers: bool) -> dict[str, Dim]:
+        """FLOPs with zero padding, by type; of `least_flops` with `integers`."""
+        if self.cost is None or (padded := self.cost.macs - needed_macs(self.node, self.cost.macs)) == 0:
             return {}
-        cost = self.cost if self.integer_type is None else replace(self.cost, compute_type=self.integer_type)
-        return cost.flops_by_type
+        only = replace(NOTHING, macs=padded, compute_type=self.cost.compute_type)
+        return _in_integers(self, only) if integers else only.flops_by_type
+
+
+def _in_integers(node: NodeCost, cost: Cost | None) -> dict[str, Dim]:
+    if cost is None or node.node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+        return {}
+    return (cost if node.integer_type is None else replace(cost, compute_type=node.integer_type)).flops_by_type
 
 
 class Runs(NamedTuple):

@@ -25,8 +25,10 @@ def tree(tmp_path):
         "analyzer/rules",
         "analyzer/data",
         "analyzer/findings",
+        "analyzer/fusion",
         "analyzer/gap",
         "analyzer/memory",
+        "analyzer/prediction",
         "analyzer/shape_mends",
         "analyzer/tables",
         "analyzer/training",
@@ -36,6 +38,7 @@ def tree(tmp_path):
         "runtime",
         "runtime/backends",
         "runtime/calibrate",
+        "runtime/calibrate/kernels",
         "runtime/mapping",
         "runtime/rounds",
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -58,6 +59,18 @@ def test_the_sample_is_what_is_printed():
 @pytest.mark.usefixtures("elsewhere")
 def test_snippets_run():
     exec(compile("\n".join(blocks("python", TEXT)), "README snippets", "exec"), {})
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("elsewhere")
+def test_a_prediction_can_be_had_as_it_is_shown():
+    """The two commands one after the other: the second needs what the first keeps."""
+    (shown,) = blocks("shell", TEXT)
+    for line in shown.splitlines():
+        command = [sys.executable, "-m", "neural_cost", *shlex.split(line)[1:]]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+        assert done.returncode == 0, done.stderr
+    assert "Predicted on" in done.stdout
 
 
 def test_there_is_something_to_run():

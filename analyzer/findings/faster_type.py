@@ -62,7 +62,7 @@ def _types(device: Device) -> Sequence[str]:
 def _bound(subject: Subject, place: int, kind: str, device: Device) -> float:
     """Seconds that a node needs at least with its products in another type: all its bytes shrink with the type."""
     node = subject.nodes[place]
-    cost = node.source.cost
+    cost = node.source.needed
     assert cost is not None
     flops = {each: int(number) for each, number in cost.flops_by_type.items() if each != "float32"}
     flops[kind] = flops.get(kind, 0) + int(cost.flops_by_type.get("float32", 0))

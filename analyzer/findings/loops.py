@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from neural_cost.analyzer.bounding import node_work
 from neural_cost.analyzer.findings.record import Finding
 from neural_cost.analyzer.findings.subject import Subject
-from neural_cost.analyzer.roofline import Work, kernel_bound
+from neural_cost.analyzer.roofline import kernel_bound
 
 SHARE = 0.01  # of the whole time
 LOOPS = ("Loop", "Scan")
@@ -51,5 +53,6 @@ def _compute(subject: Subject, places: list[int]) -> float:
     """Seconds that their arithmetic needs at least: an operator keeps the rest in its caches."""
     if subject.device is None:
         return 0.0
-    works = [Work(node.source.least_flops, 0, node.repeats or 0) for node in (subject.nodes[place] for place in places)]
+    found = [node_work(subject.nodes[place].source, subject.nodes[place].repeats or 0) for place in places]
+    works = [replace(work, bytes_moved=0) for work in found if work is not None]
     return sum(kernel_bound(work, subject.device).compute_s or 0.0 for work in works)

@@ -67,7 +67,7 @@ def _slower(kernel: Kernel, nodes: Sequence[NodeRecord], device: Device) -> floa
 
 
 def _slower_node(node: NodeRecord, device: Device, *, integers: bool) -> float:
-    cost, size = node.source.cost, product_size(node)
+    cost, size = node.source.needed, product_size(node)
     if cost is None or size is None:
         return 0.0
     found = 0.0

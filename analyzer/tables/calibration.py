@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from neural_cost.analyzer.calibration import NOISY, Calibration, Rate
+from neural_cost.analyzer.calibration import Calibration, Rate
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
 from neural_cost.analyzer.tables.figures import seconds
 
@@ -19,13 +19,9 @@ def calibration_page(found: Calibration | None, *, quiet: bool = False) -> list[
     if found is None:
         return [Paragraph(""), Paragraph("Not measured yet: --calibrate does it, in about 25 s", "quiet")]
     versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
-    lines = [Paragraph(f"kept from {found.date}; {versions}", "quiet")]
+    lines = [Paragraph(f"measured {found.date}; {versions}", "quiet")]
     lines += [Paragraph(f"no figure for {kind}: {why}", "quiet") for kind, why in found.left_out.items()]
-    lines += [Paragraph(note, "warning") for note in found.notes]
-    if found.noise > NOISY:
-        lines.append(
-            Paragraph(f"the machine is noisy: a median sample took {found.noise:.0%} longer than the best", "warning")
-        )
+    lines += [Paragraph(note, "warning") for note in (*found.doubts, *found.notes)]
     curves = [] if quiet else [_curve(found, what) for what in (*found.types, "bandwidth")]
     return [_peaks(found), *lines, *curves]
 

@@ -32,10 +32,15 @@ def summary(report: Report, view: View) -> list[Block]:
     parts += [part for bound in report.bounds for part in bound_lines(bound, () if view.quiet else bound.notes)]
     if not view.quiet:
         shown = [view.by] if view.by else [By.NODE, By.OP]
-        parts += [] if view.symbolic or view.memory or view.training else [_rows(report, by, view) for by in shown]
+        parts += (
+            []
+            if view.symbolic or view.memory or view.training or view.predict
+            else [_rows(report, by, view) for by in shown]
+        )
     parts += symbolic(report, view) if view.symbolic else []
     parts += _memory(report, view) if view.memory else []
     parts += _training(report, view)
+    parts += _prediction(report, view)
     notes = [Paragraph(note) for note in report.notes]
     return [*parts, *_findings(report, view), Paragraph(""), *_coverage(report, verbose=view.verbose), *notes]
 
@@ -44,7 +49,7 @@ def _findings(report: Report, view: View) -> list[Block]:
     """What is slow, where a table shows rows of nodes or operators."""
     from neural_cost.analyzer.tables.findings import findings_blocks
 
-    if view.quiet or view.symbolic or view.memory or view.training or view.by:
+    if view.quiet or view.symbolic or view.memory or view.training or view.predict or view.by:
         return []
     whole = next((bound.per_op_s for bound in report.bounds), None)
     return findings_blocks(report, report.findings, whole, top=view.top or SHOWN_FINDINGS, quiet=not view.verbose)
@@ -63,6 +68,12 @@ def _training(report: Report, view: View) -> list[Block]:
     if view.training is None:
         return []
     return training(report.training(view.training), view.top, quiet=view.quiet, symbolic=view.symbolic)
+
+
+def _prediction(report: Report, view: View) -> list[Block]:
+    from neural_cost.analyzer.tables.prediction import prediction
+
+    return prediction(report.prediction, report.nodes, view.top, quiet=view.quiet) if view.predict else []
 
 
 def head(model: ModelInfo) -> list[Block]:
@@ -99,12 +110,19 @@ def _totals(totals: Totals) -> Grid:
             size(totals.parameter_bytes, least=least),
         ),
         ("Traffic, per op", size(totals.per_op_bytes, least=least), "each node reads its inputs, writes its outputs"),
+        *_fused(totals, least=least),
         ("Traffic, compulsory", size(totals.compulsory_bytes, least=least), "constants, inputs and outputs once"),
         ("Activation peak", size(totals.activation_peak_bytes), "alive at once, weights apart"),
         *([("INCOMPLETE", "", "what coverage lists is left out")] if least else []),
     ]
     headings = [Heading("", "name"), Heading(""), Heading("", "remark")]
     return Grid("", headings, lines, headed=False, alarms=[len(lines) - 1] if least else [])
+
+
+def _fused(totals: Totals, *, least: bool) -> list[tuple[str, str, str]]:
+    if totals.fused_bytes is None:
+        return []
+    return [("Traffic, fused", size(totals.fused_bytes, least=least), "the same where ONNX Runtime may fuse nodes")]
 
 
 def _types(by_type: dict[str, int]) -> str:

@@ -58,3 +58,4 @@ class View:
     memory: bool = False
     best_order: bool = False
     training: TrainingOptions | None = None
+    predict: bool = False

@@ -1,7 +1,8 @@
 """Bandwidth over working sets: sums of two arrays into a third, and products of a row with a matrix.
 
 A sum reads two arrays and writes one; a product of a row with a matrix of weights only reads. The faster of the two at
-a size is what a kernel cannot exceed there. The time of a call on 16 elements is taken off: it moves nothing.
+a size is what a kernel cannot exceed there. Small arrays are summed many times in one call: its own time, taken off
+instead, changes by half from one moment to the next.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper
+from numpy.lib.stride_tricks import as_strided
+from onnx import TensorProto, helper, numpy_helper
 
 from neural_cost.analyzer.calibration import Rate
 from neural_cost.runtime.calibrate.models import model_of
@@ -24,7 +26,7 @@ SMALLEST = 64 << 10
 LARGEST = 1 << 30
 ARRAYS = 3
 FLOAT = 4  # bytes
-ROUND_BYTES = 4 << 20  # that a thread moves before it looks for the others again
+ROUND_BYTES = 4 << 20  # that one call moves of small arrays: then the call itself is no part of the time
 
 
 def working_sets(last_level_cache: int | None) -> list[int]:
@@ -38,45 +40,59 @@ def working_sets(last_level_cache: int | None) -> list[int]:
 
 def bandwidth_rates(sizes: list[int], threads: int, budget_s: float, waited: Callable[[], object]) -> Iterator[Rate]:
     """Bytes/s at each working set."""
-    call = best(_adder(16), 0.02).seconds
     for size in sizes:
         each = budget_s / len(sizes) / 2
-        added = _added(size, call, each) if threads == 1 else _added_by(threads, size, call, each)
-        read = _read(threads, size, each)
-        per_s, spread = max((size / found.seconds, found.spread) for found in (added, read))
-        if added.waited and threads == 1:
+        sums = added(size, each) if threads == 1 else _added_by(threads, size, each)
+        read = row_read(threads, size, each)
+        per_s, spread = max((size / found.seconds, found.spread) for found in (sums, read))
+        if sums.waited and threads == 1:
             waited()
         yield Rate(what="bandwidth", threads=threads, size=size, per_s=per_s, spread=spread)
 
 
-def _adder(elements: int) -> Callable[[], Any]:
-    one, other, total = (np.ones(elements, np.float32) for _ in range(ARRAYS))
+def adder(elements: int, passes: int = 1) -> Callable[[], Any]:
+    """A call that sums two arrays of so many floats into a third, so many times over."""
+    arrays = [np.ones(elements, np.float32) for _ in range(ARRAYS)]
+    if passes > 1:  # rows that all lie in the same place: the loop over them is NumPy's own, and takes no time
+        arrays = [as_strided(array, (passes, elements), (0, FLOAT)) for array in arrays]
+    one, other, total = arrays
     return lambda: np.add(one, other, out=total)
 
 
-def _added(size: int, call: float, budget_s: float) -> Best:
-    found = best(_adder(size // ARRAYS // FLOAT), budget_s)
-    return found._replace(seconds=max(found.seconds - call, found.seconds / 2))
+def added(size: int, budget_s: float) -> Best:
+    """Sum two arrays into a third, `size` bytes together."""
+    passes = max(1, ROUND_BYTES // size)
+    found = best(adder(size // ARRAYS // FLOAT, passes), budget_s)
+    return found._replace(seconds=found.seconds / passes)
 
 
-def _read(threads: int, size: int, budget_s: float) -> Best:
+def row_read(threads: int, size: int, budget_s: float) -> Best:
+    """Multiply a row with a matrix of so many bytes."""
     side = int((size / FLOAT) ** 0.5)
     session = open_session(row_product(side), SessionOptions(threads=threads))
     return best(session.runner({"x": np.ones((1, side), np.float32)}), budget_s)
 
 
 def row_product(side: int) -> bytes:
-    """A model that multiplies a row with a square matrix of weights: nearly all that it moves is the matrix."""
-    weight = helper.make_tensor("w", TensorProto.FLOAT, (side, side), np.ones(side**2, np.float32).tobytes(), raw=True)
+    """A model that multiplies a row with a square matrix of ones: nearly all that it moves is the matrix.
+
+    ONNX Runtime makes the matrix when it loads the model; inside it, megabytes would be copied several times.
+    """
+    shape = numpy_helper.from_array(np.array([side, side], np.int64), "shape")
+    one = helper.make_tensor("one", TensorProto.FLOAT, (1,), (1.0,))
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, (1, side)) for name in "xy"]
-    return model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], ends[:1], ends[1:], [weight])
+    nodes = [
+        helper.make_node("ConstantOfShape", ["shape"], ["w"], value=one),
+        helper.make_node("MatMul", ["x", "w"], ["y"]),
+    ]
+    return model_of(nodes, ends[:1], ends[1:], [shape])
 
 
-def _added_by(threads: int, size: int, call: float, budget_s: float) -> Best:
-    """Each thread adds a part of its own, over and over; a sample is a round of all."""
+def _added_by(threads: int, size: int, budget_s: float) -> Best:
+    """Each thread sums arrays of its own, over and over in one call; a sample is a call of each at once."""
     part = size // threads
-    rounds = max(1, ROUND_BYTES // part)
-    adders = [_adder(part // ARRAYS // FLOAT) for _ in range(threads)]
+    passes = max(1, ROUND_BYTES // part)
+    adders = [adder(part // ARRAYS // FLOAT, passes) for _ in range(threads)]
     barrier = Barrier(threads)
 
     def work(add: Callable[[], Any], until: float) -> list[float]:
@@ -84,9 +100,8 @@ def _added_by(threads: int, size: int, call: float, budget_s: float) -> Best:
         while True:
             barrier.wait()
             start = perf_counter()
-            for _ in range(rounds):
-                add()
-            samples.append((perf_counter() - start) / rounds)
+            add()
+            samples.append((perf_counter() - start) / passes)
             stop = barrier.wait() == 0 and perf_counter() >= until
             flags[0] = flags[0] or stop
             barrier.wait()
@@ -99,5 +114,4 @@ def _added_by(threads: int, size: int, call: float, budget_s: float) -> Best:
         found = list(pool.map(lambda add: work(add, until), adders))
     slowest = [max(each) for each in zip(*found, strict=True)]
     shortest = min(slowest)
-    spread = float(np.median(slowest)) / shortest - 1
-    return Best(max(shortest - call, shortest / 2), spread, False)
+    return Best(shortest, float(np.median(slowest)) / shortest - 1, False)

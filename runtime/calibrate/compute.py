@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from neural_cost.analyzer.calibration import Rate
 from neural_cost.analyzer.cost import FLOPS_PER_MAC
@@ -35,7 +35,7 @@ def compute_rates(
     """
     for size in sizes:
         session = open_session(product(kind, size), SessionOptions(threads=threads))
-        found = best(session.runner(_feeds(kind, size)), budget_s / len(sizes))
+        found = best(session.runner(feeds_of(kind, size)), budget_s / len(sizes))
         if found.waited and threads == 1:
             waited()
         flops = FLOPS_PER_MAC * size**3
@@ -55,18 +55,20 @@ def product(kind: str, size: int) -> bytes:
     """A model of one product, whose second factor is a weight, as in a layer."""
     rng = np.random.default_rng(0)
     if kind == "int8":
-        weight = helper.make_tensor("w", TensorProto.INT8, (size, size), rng.integers(-99, 99, size**2).astype(np.int8))
+        weight = numpy_helper.from_array(rng.integers(-99, 99, (size, size), np.int8), "w")
         node = helper.make_node("MatMulInteger", ["x", "w"], ["y"])
         types = TensorProto.UINT8, TensorProto.INT32
     else:
-        weight = helper.make_tensor("w", TYPES[kind], (size, size), rng.random(size**2, np.float32))
+        dtype = helper.tensor_dtype_to_np_dtype(TYPES[kind])
+        weight = numpy_helper.from_array(rng.random((size, size), np.float32).astype(dtype), "w")
         node = helper.make_node("MatMul", ["x", "w"], ["y"])
         types = TYPES[kind], TYPES[kind]
     ends = [helper.make_tensor_value_info(n, t, (size, size)) for n, t in zip("xy", types, strict=True)]
     return model_of([node], ends[:1], ends[1:], [weight])
 
 
-def _feeds(kind: str, size: int) -> dict[str, np.ndarray]:
+def feeds_of(kind: str, size: int) -> dict[str, np.ndarray]:
+    """A first factor for it."""
     rng = np.random.default_rng(1)
     if kind == "int8":
         return {"x": rng.integers(0, 255, (size, size), np.uint8)}

@@ -15,8 +15,10 @@ def model_of(
     inputs: Sequence[onnx.ValueInfoProto],
     outputs: Sequence[onnx.ValueInfoProto],
     weights: Sequence[onnx.TensorProto] = (),
+    domains: Sequence[str] = (),
 ) -> bytes:
-    """A model of these nodes."""
+    """A model of these nodes; `domains` are those that they use besides the standard's."""
     graph = helper.make_graph(nodes, "measured", inputs, outputs, weights)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+    opsets = [helper.make_opsetid("", OPSET), *(helper.make_opsetid(domain, 1) for domain in domains)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
     return bytes(model.SerializeToString())

@@ -7,10 +7,12 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from neural_cost.analyzer.calibration import Calibration
+from neural_cost.analyzer.recalibration import disagreement, worse
 from neural_cost.analyzer.user_folder import user_folder
 from neural_cost.runtime.calibrate.calibrate import identity
 from neural_cost.runtime.detect import detect_cpu
@@ -45,6 +47,40 @@ def store(calibration: Calibration) -> Path:
         Path(temporary).unlink(missing_ok=True)
         raise
     return file
+
+
+class Kept(NamedTuple):
+    """What became of a calibration.
+
+    Attributes:
+        calibration: it, with a note where it does not agree with the one before.
+        instead: the one before where that stays in use; `why` says why.
+    """
+
+    calibration: Calibration
+    instead: Calibration | None
+    why: str | None
+
+
+def keep(found: Calibration, *, force: bool = False) -> Kept:
+    """Keep a calibration, unless it was disturbed and the one before is better; `force` keeps it all the same.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    before = stored(found.machine)
+    if before is None:
+        store(found)
+        return Kept(found, None, None)
+    said = disagreement(found, before)
+    noted = found if said is None else replace(found, notes=(*found.notes, said))
+    why = None if force else worse(found, before)
+    if why is not None:
+        if found.kernels is not None and not found.kernels.notes:  # they were timed after it, and in peace
+            store(replace(before, kernels=found.kernels))
+        return Kept(noted, before, why)
+    store(noted)
+    return Kept(noted, None, None)
 
 
 def file_of(machine: Mapping[str, Any]) -> Path:

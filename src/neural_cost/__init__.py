@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from neural_cost.analyzer.findings.record import Finding as Finding
     from neural_cost.analyzer.gap.analyze import analyze_gap as analyze_gap
     from neural_cost.analyzer.gap.record import Gap as Gap
+    from neural_cost.analyzer.prediction.predict import predict as predict
+    from neural_cost.analyzer.prediction.record import Prediction as Prediction
     from neural_cost.analyzer.report import Report as Report
     from neural_cost.analyzer.rules.registry import cost as register  # noqa: F401 - under its public name
     from neural_cost.analyzer.training.options import TrainingOptions as TrainingOptions
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from neural_cost.runtime.detect import detect_hardware as detect_hardware
     from neural_cost.runtime.profile import Profile as Profile
     from neural_cost.runtime.profile import profile as profile
+    from neural_cost.runtime.this_machine import this_machine as this_machine
     from neural_cost.runtime.timing import Timing as Timing
     from neural_cost.runtime.timing import benchmark as benchmark
     from neural_cost.runtime.verify import verify as verify
@@ -58,6 +61,9 @@ _HOMES = {
     "analyze_gap": "analyzer.gap.analyze",
     "Gap": "analyzer.gap.record",
     "Finding": "analyzer.findings.record",
+    "predict": "analyzer.prediction.predict",
+    "Prediction": "analyzer.prediction.record",
+    "this_machine": "runtime.this_machine",
     "register": "analyzer.rules.registry:cost",
     "compare": "comparing",
     "Comparison": "analyzer.comparison",

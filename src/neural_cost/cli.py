@@ -52,6 +52,7 @@ from neural_cost.runtime.this_machine import bounding_device
 from neural_cost.targets import onnx_file
 
 if TYPE_CHECKING:
+    from neural_cost.analyzer.device import Device
     from neural_cost.analyzer.report import Report
     from neural_cost.runtime.verify import Verification
 
@@ -130,6 +131,10 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
     ] = None,
     checkpoint: Annotated[Checkpoint | None, choice(Checkpoint, "With --training: what is computed again.")] = None,
     accumulate: Annotated[int | None, typer.Option(help="With --training: passes in a step.", min=1)] = None,
+    predict: Annotated[bool, typer.Option("--predict", help="How long a run will take, without running it.")] = False,
+    threads: Annotated[
+        int | None, typer.Option(help="With --predict: of one operator; all cores if not given.", min=1)
+    ] = None,
     plot: PlotOption = None,
     by: Annotated[By | None, choice(By, "What a row is. A table has nodes and operators without it.")] = None,
     depth: Annotated[int | None, typer.Option(help="How deep into modules, with --by module.", min=1)] = None,
@@ -148,6 +153,8 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
         raise typer.BadParameter(
             "--verify compares with a run, where sizes are not the largest: leave --data-dependent out."
         )
+    if threads is not None and not predict:
+        raise typer.BadParameter("--threads needs --predict.")
     run = training_of(
         training,
         optimizer=optimizer,
@@ -156,7 +163,9 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
         checkpoint=checkpoint,
         accumulate=accumulate,
     )
-    view = View(by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic, memory, order is Order.BEST, run)
+    view = View(
+        by, depth, top, sort or Column.FLOPS, quiet, verbose, symbolic, memory, order is Order.BEST, run, predict
+    )
     check_view(view, form, sorted_=sort is not None)
     check(output, Path(target), inputs, rules)
     check_plot(plot, Path(target), inputs, rules, others=(output,))
@@ -170,7 +179,7 @@ def analyze(  # noqa: PLR0917 - typer turns each into an option
         report = _analyzed(
             onnx_file(target, progress),
             sizes,
-            device=on,
+            device=bounding_device(on, threads=threads),
             data_dependent=data_dependent,
             causal=causal,
             progress=progress,
@@ -201,7 +210,7 @@ def _analyzed(
     target: Path,
     sizes: Sizes,
     *,
-    device: str | None,
+    device: Device | None,
     data_dependent: DataDependent,
     causal: Causal,
     progress: Progress,
@@ -214,7 +223,7 @@ def _analyzed(
         target,
         sizes.dims,
         sizes.shapes,
-        bounding_device(device),
+        device,
         trips=sizes.trips,
         data_dependent=data_dependent.value,
         causal=causal.value,
@@ -247,6 +256,8 @@ def _report_text(report: Report, found: Verification | None, form: Format, view:
         typer.echo(str(found), err=True)
     if view.training is not None:
         return _training_rows(report, form, view)
+    if view.predict:
+        return _prediction_rows(report, form, view)
     by = view.by or By.NODE
     return delimited(form, rows(report.nodes, by, view.depth, view.sort)[: view.top], columns(by))
 
@@ -261,10 +272,22 @@ def _training_rows(report: Report, form: Format, view: View) -> str:
     return delimited(form, [node.to_dict() for node in found.nodes][: view.top], list(NodeTraining.__slots__))
 
 
+def _prediction_rows(report: Report, form: Format, view: View) -> str:
+    """The kernels that are predicted; what makes them doubtful goes to stderr."""
+    from neural_cost.analyzer.tables.prediction import COLUMNS, prediction_rows
+
+    found = report.prediction
+    for note in () if view.quiet else found.notes:
+        typer.echo(note, err=True)
+    return delimited(form, prediction_rows(found, report.nodes)[: view.top], list(COLUMNS))
+
+
 def _report_data(report: Report, found: Verification | None, view: View) -> dict[str, Any]:
     from neural_cost.analyzer.tables.rows import rows
 
-    data = report.to_dict(memory=view.memory, best_order=view.best_order, training=view.training)
+    data = report.to_dict(
+        memory=view.memory, best_order=view.best_order, training=view.training, prediction=view.predict
+    )
     if view.by is not None:
         shown = rows(report.nodes, view.by, view.depth, view.sort)[: view.top]
         data["view"] = {"by": view.by.value, "depth": view.depth, "sort": view.sort.value, "rows": shown}

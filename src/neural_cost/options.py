@@ -86,6 +86,10 @@ def check_view(view: View, form: str, *, sorted_: bool) -> None:
         raise typer.BadParameter("--training shows nodes of its own: leave out --by and --sort.")
     if view.training is not None and view.memory and form != "json":
         raise typer.BadParameter("--training and --memory stand together in JSON alone: ask for one of them.")
+    if view.predict and (view.by is not None or sorted_):
+        raise typer.BadParameter("--predict shows kernels, the slowest first: leave out --by and --sort.")
+    if view.predict and (view.training is not None or view.memory or view.symbolic) and form != "json":
+        raise typer.BadParameter("--predict stands with --training, --memory or --symbolic in JSON alone.")
     if view.symbolic and form not in ("table", "json"):
         raise typer.BadParameter("--symbolic is for tables and JSON.")
     if view.symbolic and view.by not in (None, By.NODE):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,6 +35,15 @@ def hardware(  # noqa: PLR0917 - typer turns each into an option
         bool,
         typer.Option("--calibrate", help="Measure this machine, in about 25 s; bounds then use it."),
     ] = False,
+    kernels: Annotated[
+        bool,
+        typer.Option(
+            "--kernels", help="With --calibrate: time single kernels too, 40 s more; analyze --predict needs it."
+        ),
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --calibrate: use it, even if it was disturbed and the last was not.")
+    ] = False,
     form: FormatOption = Format.TABLE,
     output: OutputOption = None,
     quiet: QuietOption = False,
@@ -43,6 +53,10 @@ def hardware(  # noqa: PLR0917 - typer turns each into an option
     """Show this machine, by its datasheet and as it was measured; or all devices of the table."""
     if all_ and calibrate:
         raise typer.BadParameter("--list and --calibrate exclude each other.")
+    if kernels and not calibrate:
+        raise typer.BadParameter("--kernels needs --calibrate.")
+    if force and not calibrate:
+        raise typer.BadParameter("--force needs --calibrate.")
     check_view(View(quiet=quiet, verbose=verbose), form, sorted_=False)
     check(output)
     if all_:
@@ -53,21 +67,32 @@ def hardware(  # noqa: PLR0917 - typer turns each into an option
     from neural_cost.runtime.detect import detect
 
     found = detect()
-    measured = _measured(quiet=quiet) if calibrate else _stored()
+    measured = _measured(kernels=kernels, force=force, quiet=quiet) if calibrate else _stored()
     write(_machine(found, measured, form, quiet=quiet, colour=colour_wanted(output)), output)
 
 
-def _measured(*, quiet: bool) -> Calibration:
+def _measured(*, kernels: bool, force: bool, quiet: bool) -> Calibration:
     from neural_cost.runtime.calibrate.calibrate import calibrate
-    from neural_cost.runtime.calibrate.store import store
+    from neural_cost.runtime.calibrate.kernels.measure import kernel_rates
+    from neural_cost.runtime.calibrate.store import keep
 
     with Progress(quiet=quiet) as progress:
         found = calibrate(progress=progress)
+        before = _stored()
+        known = None if before is None else before.kernels
+        found = replace(found, kernels=kernel_rates(progress=progress) if kernels else known)
     try:
-        store(found)
+        kept = keep(found, force=force)
     except OSError as error:
-        typer.echo(f"The calibration could not be kept ({error}); bounds go on using the datasheet.", err=True)
-    return found
+        typer.echo(f"The calibration could not be kept ({error}); bounds go on using what they used.", err=True)
+        return found
+    if kept.instead is not None:
+        typer.echo(
+            f"Not kept: {kept.why}. Bounds go on using the calibration of {kept.instead.date}; calibrate again when "
+            "nothing else runs, or take this one with --force. Below is what was measured now.",
+            err=True,
+        )
+    return kept.calibration
 
 
 def _stored() -> Calibration | None:
@@ -83,7 +108,9 @@ def _machine(found: Detection, measured: Calibration | None, form: Format, *, qu
 
     devices = found.devices + ([] if measured is None else [measured.device(1), measured.device()])
     if form is Format.JSON:
+        used = _stored()  # which one bounds use: what was just measured may not be it
         told = found.to_dict() | {"calibration": None if measured is None else measured.to_dict()}
+        told["calibration_in_use"] = None if used is None else used.date
         return json.dumps(told | {"devices": [device.to_dict() for device in devices]}, indent=1)
     if form is Format.TABLE:
         page = [*found.page(), *device_blocks(found.devices, notes=not quiet)]
