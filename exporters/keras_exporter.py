@@ -12,7 +12,7 @@ import numpy as np
 from neural_cost.analyzer.errors import BackendError, ExportError, ModelError
 from neural_cost.exporters.dims import chosen_dims
 from neural_cost.exporters.held import dropped_note
-from neural_cost.exporters.keras_file import write
+from neural_cost.exporters.keras_file import refuse_branch, write
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.nested import names_of
 from neural_cost.exporters.protocol import Array, Call, Draft, Native, Request
@@ -153,6 +153,7 @@ def _run_example(tf: Any, call: Call) -> list[str]:
     try:
         outputs = call.function(*map(tf.convert_to_tensor, call.example.values()))
     except Exception as error:
+        refuse_branch(error)
         shapes = ", ".join(f"{name} {list(array.shape)}" for name, array in call.example.items())
         raise ExportError(
             f"the model cannot run on its example inputs ({shapes}): {first_line(error)} "

@@ -17,6 +17,7 @@ WAYS_OUT = {
     "Erfc": "gelu in its exact form: use gelu(approximate=True), or write it with tf.math.erf",
     "XlaCallModule": "a function of JAX: export it with JAX's own exporter",
 }
+BRANCH = "as a Python `bool` is not allowed"
 TOO_LARGE = 2_000_000_000  # bytes; a protobuf ends at 2 GiB
 
 
@@ -41,11 +42,20 @@ def write(
     try:
         proto = converted(flat, _signature(example, dims), opset)
     except Exception as error:
+        refuse_branch(error)
         raise ExportError(f"tf2onnx cannot export the model ({type(error).__name__}): {first_line(error)}") from error
     _refuse_unknown(proto.graph)
     if proto.ByteSize() > TOO_LARGE:
         raise ExportError("the model has more than 2 GB of weights, which tf2onnx cannot write: export a smaller one.")
     onnx.save(_named(proto, list(example), outputs, dims), file)
+
+
+def refuse_branch(error: Exception) -> None:
+    """Say what it means that a tensor of a graph was taken for a truth value."""
+    if BRANCH in str(error):
+        raise ExportError(
+            "the model branches on the value of a tensor, which a graph cannot hold: use tf.cond or tf.where."
+        ) from error
 
 
 def _signature(example: Mapping[str, Array], dims: Dims) -> list[Any]:

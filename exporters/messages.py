@@ -25,6 +25,8 @@ COUNTED = re.compile(r"\d+ validation errors? for ")
 SAID_BY_VALIDATORS = re.compile(
     r"\b(Value|Assertion|Type) ?[Ee]rror[:,] |\[type=.*\]$|\[ONNXRuntimeError\] : \d+ : \w+ : "
 )
+GOES_ON = "Exception encountered when calling "  # Keras's first line, before what happened
+ESCAPES = re.compile(r"\x1b\[\d*m")
 LONGEST = 300  # characters of an error that one sentence can carry
 
 
@@ -80,7 +82,11 @@ def first_line(error: BaseException) -> str:
     A line that ends with a colon, or counts validation errors, goes on in the next; words that validators put before
     and after what they have to say are left out.
     """
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    lines = [line.strip() for line in ESCAPES.sub("", str(error)).splitlines() if line.strip()] or [
+        type(error).__name__
+    ]
+    if len(lines) > 1 and lines[0].startswith(GOES_ON):
+        del lines[0]
     text = lines.pop(0)
     if COUNTED.match(text) and len(lines) > 1:
         text = f"{lines[0]}: {lines[1]}"

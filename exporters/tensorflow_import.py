@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 from neural_cost.analyzer.environment import environment
@@ -17,10 +21,50 @@ _SET_BEFORE: set[str] = set()
 
 
 def set_log_level() -> None:
-    """Have TensorFlow log errors alone from its start, unless the user says otherwise: in a process that is ours."""
-    if "tensorflow" not in sys.modules:
-        os.environ.setdefault(LOG_LEVEL, "3")
-        _SET_BEFORE.add(LOG_LEVEL)
+    """Have TensorFlow log errors alone from its start, unless the user says otherwise: in a process that is ours.
+
+    Its first lines heed no level: whoever imports it, they are dropped, unless the user wants to see everything.
+    """
+    if "tensorflow" in sys.modules or _SET_BEFORE:
+        return
+    _SET_BEFORE.add(LOG_LEVEL)
+    if os.environ.setdefault(LOG_LEVEL, "3") != "0":
+        sys.meta_path.insert(0, _QuietFinder())
+
+
+class _QuietFinder(MetaPathFinder):
+    """Finds TensorFlow once, as others do, and has it start quietly."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The specification that others find; None of any other module."""
+        del path, target
+        if fullname != "tensorflow":
+            return None
+        sys.meta_path.remove(self)
+        found = find_spec(fullname)
+        if found is not None and found.loader is not None:
+            found.loader = _QuietLoader(found.loader)
+        return found
+
+
+class _QuietLoader(Loader):
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """As the loader does."""
+        made: ModuleType | None = self._loader.create_module(spec)
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        """As the loader does, quietly."""
+        with _quiet_stderr():
+            self._loader.exec_module(module)
 
 
 def import_tensorflow() -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -157,10 +160,46 @@ def test_exact_gelu_is_caught_with_the_way_out(target):
     assert list(target.parent.iterdir()) == []
 
 
+def test_a_branch_on_a_tensor_is_named(target):
+    @tf.function(autograph=False)
+    def signed(x):
+        return x if tf.reduce_sum(x) > 0 else -x
+
+    with pytest.raises(ExportError, match=r"branches on the value of a tensor.*use tf\.cond or tf\.where"):
+        neural_cost.export(signed, X, target)
+    assert list(target.parent.iterdir()) == []
+
+
+FACTORY = """import numpy as np
+
+
+def dense():
+    import keras
+
+    return keras.Sequential([keras.Input((4,)), keras.layers.Dense(5)]), np.ones((2, 4), np.float32)
+"""
+
+
+@pytest.mark.long
+def test_nothing_of_tensorflow_is_printed(tmp_path):
+    """Whoever imports it: its first lines heed no level."""
+    (tmp_path / "networks.py").write_text(FACTORY, encoding="utf-8")
+    command = [sys.executable, "-m", "neural_cost", "export", "networks.py:dense", "-o", "dense.onnx"]
+    clean = {name: value for name, value in os.environ.items() if name != "TF_CPP_MIN_LOG_LEVEL"}  # tf2onnx sets it
+    done = subprocess.run(command, cwd=tmp_path, env=clean, check=True, capture_output=True, text=True, timeout=600)
+    assert "dense.onnx: opset 18" in done.stdout
+    assert "absl" not in done.stderr
+    assert "0000 " not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("inputs", "options", "message"),
     [
-        (X[:, :2], {}, r"cannot run on its example inputs \(input \[3, 2\]\)"),
+        (
+            X[:, :2],
+            {},
+            r"cannot run on its example inputs \(input \[3, 2\]\): .*found shape=\(3, 2\)\. Give inputs",
+        ),
         (X, {"opset": 20}, "tf2onnx writes opset 18 at most"),
     ],
 )

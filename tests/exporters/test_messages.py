@@ -18,6 +18,10 @@ hidden_size
         ("Invalid config:\n- layers must be positive", "Invalid config: - layers must be positive."),
         ("Only a colon:", "Only a colon:."),
         (PYDANTIC, "hidden_size: hidden_size must be a multiple of 8."),
+        (
+            "Exception encountered when calling Dense.call().\n\n\x1b[1mInvalid shape\x1b[0m\n\nArguments",
+            "Invalid shape.",
+        ),
         ("", "ValueError."),
     ],
 )
