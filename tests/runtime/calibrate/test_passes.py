@@ -42,7 +42,15 @@ def test_memory_alone_may_change(monkeypatch):
 
 
 def test_waiting_for_the_processor_is_told(monkeypatch):
+    """Three passes of two points."""
     found = measured(monkeypatch, [(1e9, 1e9)] * 3, waits=(1, 0, 2))
     assert found.doubts == [
-        "the machine was loaded: something else had the processor in 3 of the measurements on one thread"
+        "the machine was loaded: something else had the processor in 3 of 6 measurements on one thread"
     ]
+
+
+@pytest.mark.parametrize(("waits", "told"), [(3, False), (4, True)])
+def test_waiting_now_and_then_is_not(waits, told):
+    """10 % of 3 x 10 points on one thread; those on two do not count."""
+    rates = [point(1e9, size=size) for size in range(10)] + [point(1e9, threads=2)]
+    assert bool(module._disturbed([rates] * 3, waits)) is told
