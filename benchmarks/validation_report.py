@@ -13,7 +13,7 @@ from neural_cost.analyzer.calibration import Calibration
 from neural_cost.analyzer.tables.figures import seconds
 
 TARGET = 0.15
-HALVES = {"looked at": "looked at while the prediction was built", "held out": "held out: run once, as a whole"}
+HALVES = {"looked at": "looked at while the prediction was built", "held out": "held out: only ever run as a whole"}
 
 
 @dataclass(frozen=True)

@@ -120,12 +120,14 @@ def reduction(job: Job) -> Iterator[Piece]:
     if not _reduces(job):
         yield Piece("Neg", (made,), guess=True)
         return
-    last = not dims or _reduces_last(job, len(dims))
+    axes = _axes(job, len(dims))
+    last = not axes or len(dims) - 1 in axes
     guess = job.node.op_type not in ("ReduceMean", "ReduceSum", "ReduceMax", "ArgMax")
     if last or kind == "ArgMax":
         yield Piece(kind, (made, reduced), guess=guess or not last)
     else:
-        yield Piece("ReduceMean first", (reduced, made), guess=guess)
+        inner = 0 not in axes  # an axis in the middle was not timed
+        yield Piece("ReduceMean first", (reduced, made), guess=guess or inner)
 
 
 def _reduces(job: Job) -> bool:
@@ -135,13 +137,13 @@ def _reduces(job: Job) -> bool:
     return not (none and job.node.attr("noop_with_empty_axes", 0) and not job.node.attr("axes"))
 
 
-def _reduces_last(job: Job, rank: int) -> bool:
-    """Whether the last axis is one of those that are reduced."""
+def _axes(job: Job, rank: int) -> set[int]:
+    """The axes that are reduced; none stands for all."""
     given = job.node.input(1)
     axes = job.node.attr("axes") or ([job.node.attr("axis", 0)] if job.node.op_type.startswith("Arg") else None)
     if given is not None and given.value is not None:
         axes = given.ints()
-    return not axes or any(int(axis) % rank == rank - 1 for axis in axes)
+    return {int(axis) % rank for axis in axes or ()} if rank else set()
 
 
 def batch_normalization(job: Job) -> Iterator[Piece]:

@@ -84,7 +84,8 @@ def _threads(measurement: Measurement) -> str:
 def _reached(report: Report, measurement: Measurement, bound: Bound | None) -> list[tuple[str, str, str]]:
     rate = report.totals.flops / measurement.median_s
     least = "" if report.totals.complete else ">= "
-    lines = [("Reached", f"{least}{count(round(rate))}FLOP/s", "")]
+    figure = count(round(rate))  # with its prefix, as in "1.50 M", or without one
+    lines = [("Reached", f"{least}{figure}{'' if figure[-1].isalpha() else ' '}FLOP/s", "")]
     if bound is not None and bound.floor_s is not None:
         lines[0] = (*lines[0][:2], f"{bound.floor_s / measurement.min_s:.1%} of what {bound.device} can do at best")
     return lines

@@ -76,6 +76,9 @@ def made(folder, op_type, inputs, *, domain="", opset=20, outputs=1, dtype=Tenso
         ("Softmax", [(2, 4, 1)], {"axis": 1}, [("Softmax", (2, 4), 1, False)]),
         ("ReduceSum", [(4, 8), ints()], {}, [("ReduceMean", (1, 32), 1, False)]),
         ("ReduceSum", [(4, 8), ints()], {"noop_with_empty_axes": 1}, [("Neg", (32,), 1, True)]),
+        ("ReduceSum", [(6, 8), ints(0)], {}, [("ReduceMean first", (6, 8), 1, False)]),
+        # in the middle, as a mean over the places of channels that come last: nothing of that form was timed
+        ("ReduceSum", [(2, 6, 8), ints(1)], {}, [("ReduceMean first", (6, 16), 1, True)]),
         ("ReduceMean", [(2, 3, 4, 5)], {"opset": 13, "axes": [2, 3]}, [("ReduceMean", (6, 20), 1, False)]),
         ("Gather", [(4, 6, 8), ints(0, 1, 2)], {"axis": 1}, [("Gather", (12, 8), 1, False)]),
         ("LayerNormalization", [(2, 4, 8), w(4, 8)], {"axis": 1}, [("LayerNormalization", (2, 32), 1, False)]),
