@@ -88,9 +88,10 @@ def _twins(graph: FusionGraph) -> dict[int, int]:
     found: dict[int, int] = {}
     for place, each in enumerate(graph.nodes):
         node = each.node
-        if each.constant:
-            same.update(_filled(node))
-        if each.constant or place in graph.dropped or each.repeats == 0 or _differs_each_time(each):
+        if filled := _filled(node) if each.constant else {}:
+            same.update(filled)
+            continue
+        if place in graph.dropped or each.repeats == 0 or _differs_each_time(each):
             continue
         names = tuple("" if t is None else same.get(source := graph.source(t.name), source) for t in node.inputs)
         key = (each.graph, graph.op(place), names, len(node.outputs))
@@ -100,14 +101,16 @@ def _twins(graph: FusionGraph) -> dict[int, int]:
         first = texts.setdefault(key, {_text(graph, alike): alike}).setdefault(_text(graph, place), place)
         if first == place or _is_returned(graph, place):
             continue
-        found[place] = first
+        if not each.constant:  # those are no kernels; what is made of equal ones is equal
+            found[place] = first
         pairs = zip(node.outputs, graph.node(first).outputs, strict=True)
         same.update({one.name: other.name for one, other in pairs if one is not None and other is not None})
     return found
 
 
 def _differs_each_time(each: NodeCost) -> bool:
-    return each.kind == "control_flow" or each.node.op_type in RANDOM
+    """Or is not looked into: control flow, and constants that stand as they are."""
+    return each.kind == "control_flow" or each.node.op_type in (*RANDOM, "Constant")
 
 
 def _text(graph: FusionGraph, place: int) -> str:
