@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 
 from neural_cost.analyzer.node import Tensor, Unknown
 from neural_cost.analyzer.records import NodeRecord
@@ -51,6 +51,12 @@ def needed_outside(nodes: Sequence[NodeRecord], returned: Iterable[str]) -> dict
         for tensor in node.inputs:
             found.setdefault(tensor.name, set()).add(place)
     return found
+
+
+def read_outside(nodes: Iterable[NodeRecord], members: Set[int], readers: Mapping[str, Set[int]]) -> set[str]:
+    """Tensors that these nodes make and that others than the members of their kernel read, or that are returned."""
+    made = {tensor.name for node in nodes for tensor in node.outputs}
+    return {name for name in made if not readers.get(name, set()) <= members}
 
 
 def _bytes(tensors: Iterable[Tensor], among: Container[str]) -> int:

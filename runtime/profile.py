@@ -18,7 +18,7 @@ from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.errors import BackendError
 from neural_cost.analyzer.findings.find import find
 from neural_cost.analyzer.gap.analyze import analyze_gap
-from neural_cost.analyzer.kernel_work import kernel_work, needed_outside
+from neural_cost.analyzer.kernel_work import kernel_work, needed_outside, read_outside
 from neural_cost.analyzer.measurement import Kernel, Measurement, mapping
 from neural_cost.analyzer.profiled import Profiled
 from neural_cost.analyzer.report import Report
@@ -201,14 +201,8 @@ def _kernel(report: Report, ran: Executed, claim: Claim | None, readers: Mapping
 
 
 def _work(report: Report, claim: Claim, readers: Mapping[str, set[int]]) -> Work | None:
-    once = [place for place in claim.places if place not in claim.twins]
-    needed = {
-        tensor.name
-        for place in once
-        for tensor in report.nodes[place].outputs
-        if not readers.get(tensor.name, set()) <= set(claim.places)
-    }
-    return kernel_work([report.nodes[place] for place in once], needed)
+    once = [report.nodes[place] for place in claim.places if place not in claim.twins]
+    return kernel_work(once, read_outside(once, set(claim.places), readers))
 
 
 def _macs(report: Report, places: Sequence[int]) -> int | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from neural_cost.analyzer.bounding import node_work
 from neural_cost.analyzer.fusion.graph import FusionGraph, Group
 from neural_cost.analyzer.fusion.groups import fusion_groups
-from neural_cost.analyzer.kernel_work import kernel_work
+from neural_cost.analyzer.kernel_work import kernel_work, read_outside
 from neural_cost.analyzer.records import NodeRecord
 from neural_cost.analyzer.roofline import Work
 
@@ -29,10 +29,9 @@ def _work(graph: FusionGraph, nodes: Sequence[NodeRecord], group: Group) -> Work
     repeats = graph.nodes[group.anchor].repeats
     if not repeats:
         return None
-    members = set(group.places)
-    made = [t.name for place in members for t in nodes[place].outputs]
-    needed = [name for name in made if not graph.readers.get(name, set()) <= members]
-    if len(members) == 1 and len(needed) == len(made):
-        return node_work(graph.nodes[group.anchor], int(repeats))
-    work = kernel_work([nodes[place] for place in group.places], needed)
+    found = [nodes[place] for place in group.places]
+    needed = read_outside(found, set(group.places), graph.readers)
+    if len(found) == 1 and len(needed) == len(found[0].outputs):
+        return node_work(found[0].source, int(repeats))
+    work = kernel_work(found, needed)
     return None if work is None else replace(work, repeats=int(repeats))

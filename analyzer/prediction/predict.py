@@ -73,10 +73,12 @@ def _kernels(graph: FusionGraph, table: KernelTable) -> Iterator[PredictedKernel
     """Those of all groups, each after the reorders that it needs."""
     groups = fusion_groups(graph)
     layout = Layout.of(graph, groups)
+    before: dict[int, list[Piece]] = {}
+    for reorder in layout.reorders:
+        before.setdefault(reorder.before, []).append(reorder.piece)
     for place, group in enumerate([*groups, None]):
-        for reorder in layout.reorders:
-            if reorder.before == place:
-                yield _timed(reorder.piece.kind, (), [reorder.piece], table, 1)
+        for piece in before.get(place, ()):
+            yield _timed(piece.kind, (), [piece], table, 1)
         if group is not None and not _is_left_out(graph, group):
             job = Job(graph, group, place in layout.packed, table.nchwc_block)
             repeats = graph.nodes[group.anchor].repeats

@@ -9,7 +9,7 @@ import pytest
 
 from neural_cost.analyzer.fusion.groups import fusion_graph, fusion_groups
 from neural_cost.analyzer.fusion.work import fused_works
-from neural_cost.analyzer.kernel_work import kernel_work, needed_outside
+from neural_cost.analyzer.kernel_work import kernel_work, needed_outside, read_outside
 from neural_cost.models import path
 from neural_cost.runtime.calibrate.kernels.measure import nchwc_block
 from tests.corpus import practice_models
@@ -41,9 +41,8 @@ def executed_bytes(found: Mapped) -> int:
     for claim in found.claims:
         members = set(claim.places)
         if members and not claim.joined:
-            made = {tensor.name for place in members for tensor in nodes[place].outputs}
-            needed = [name for name in made if not readers.get(name, set()) <= members]
-            work = kernel_work([nodes[place] for place in claim.places], needed)
+            ran = [nodes[place] for place in claim.places]
+            work = kernel_work(ran, read_outside(ran, members, readers))
             total += work.bytes_moved * nodes[claim.places[0]].repeats
     return total
 
