@@ -203,7 +203,9 @@ def _why_no_kernel(kernel: Kernel) -> str | None:
     if not kernel.mapped:
         return "not mapped to nodes"
     if kernel.joined:
-        return "sharing the work of another that is drawn"
+        return "sharing the work of another"
+    if kernel.helped:
+        return "whose work others share"
     if kernel.flops is None or kernel.bytes is None:
         return "of unknown cost"
     if kernel.seconds <= 0:
