@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 STEPS = 60  # of halving: more than a float can tell apart
 CLOCK_S = 1e-6  # a profile tells whole microseconds
-# The most that noting an execution may add to its own time: some 2 to 3.3 us were measured with 1,000 kernels that take
-# 0.2 us each, a third of what a profile adds in all, which is up to 17 us elsewhere. More than this is no cost of noting.
+# The most that noting an execution may add to its own time: 2 to 3.3 us were measured, with 1,000 kernels that take
+# 0.2 us each. That is up to a half of what a profile adds to a run, which is up to 17 us elsewhere. More is no noting.
 MOST_S = 10e-6
 
 

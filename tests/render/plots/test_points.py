@@ -100,8 +100,7 @@ def test_each_kernel_is_a_point_or_has_a_reason_and_its_time(tmp_path):
     assert told == {
         "inserted by the runtime (reorders, casts, copies)": (2, pytest.approx(5e-6)),
         "not mapped to nodes": (1, 4e-6),
-        "sharing the work of another": (1, 5e-6),
-        "whose work others share": (1, 7e-6),
+        "several for the work of the same nodes": (2, pytest.approx(12e-6)),
         "of unknown cost": (1, 6e-6),
         "shorter than the clock tells": (1, 0.0),
     }

@@ -202,10 +202,8 @@ def _why_no_kernel(kernel: Kernel) -> str | None:
         return "inserted by the runtime (reorders, casts, copies)"
     if not kernel.mapped:
         return "not mapped to nodes"
-    if kernel.joined:
-        return "sharing the work of another"
-    if kernel.helped:
-        return "whose work others share"
+    if kernel.joined or kernel.helped:
+        return "several for the work of the same nodes"
     if kernel.flops is None or kernel.bytes is None:
         return "of unknown cost"
     if kernel.seconds <= 0:
