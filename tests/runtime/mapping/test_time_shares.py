@@ -103,10 +103,12 @@ def test_what_is_inserted_is_of_no_node():
     assert all(kernel.inserted and kernel.macs == 0 for kernel in moved)
     for kernel in reorders:
         assert {found.report.nodes[place].op_type for place in kernel.source_nodes} <= {"Reshape", "Transpose"}
-    # before a convolution stands a shuffle (a Reshape, a Transpose and a Reshape, which only views) or the Relu of a unit
+    # before a convolution stands a shuffle: a Reshape, a Transpose and a Reshape, which only views; before an
+    # AveragePool the Relu of a unit. What is taken out of blocks was made by one of these two.
     served = [[found.report.nodes[place].op_type for place in kernel.serves] for kernel in moved]
     assert {tuple(each) for each, kernel in zip(served, moved, strict=True) if kernel.op_type == "ReorderInput"} == {
         ("Transpose",),
         ("Relu",),
     }
-    assert all("Conv" in each for each, kernel in zip(served, moved, strict=True) if kernel.op_type == "ReorderOutput")
+    outputs = [each for each, kernel in zip(served, moved, strict=True) if kernel.op_type == "ReorderOutput"]
+    assert {each[0] for each in outputs} == {"Conv", "AveragePool"}
