@@ -6,7 +6,7 @@ import math
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,9 +27,8 @@ from neural_cost.runtime.detect import detect_cpu
 from neural_cost.runtime.feeds import check_declared, make_feeds, shapes_of
 from neural_cost.runtime.free_memory import foreseen
 from neural_cost.runtime.inputs import Array
-from neural_cost.runtime.mapping.claims import Claim, claim_all
-from neural_cost.runtime.mapping.executed import executed_graph
-from neural_cost.runtime.mapping.source import source_nodes
+from neural_cost.runtime.mapping.claim import Claim
+from neural_cost.runtime.mapping.claimed import by_event, claimed
 from neural_cost.runtime.named_copy import with_names
 from neural_cost.runtime.profile_events import Event, Executed, read_profile
 from neural_cost.runtime.profile_events import Profile as Events
@@ -117,7 +116,7 @@ def profile(
         events, graph, whole = _profiled(copy or model, options, where, feeds, Path(scratch), timing, budget_s)
     if not whole:
         timing = replace(timing, stopped_by="interrupt")
-    kernels = _kernels(report, events, graph)
+    kernels = _kernels(report, events, claimed(report, graph, copy or model))
     measurement = _measurement(session, options, timing, events, feeds)
     gap = None if report.opened.device is None else analyze_gap(report, measurement, kernels=kernels)
     return Profile(
@@ -168,15 +167,17 @@ def _run_often(run: Callable[[], object], times: int) -> bool:
     return True
 
 
-def _kernels(report: Report, events: Events, graph: onnx.GraphProto | None) -> list[Kernel]:
+def _kernels(report: Report, events: Events, claims: Sequence[Claim]) -> list[Kernel]:
     """Kernels that ran, each with the nodes that it does; without the graph that ran, no one knows which."""
-    claims = [] if graph is None else claim_all(executed_graph(graph), source_nodes(report.nodes))
-    by_name = {claim.node.name: claim for claim in claims}
+    by_name = by_event(claims, events.kernels)
     readers = needed_outside(report.nodes, report.opened.returned)
-    return [_kernel(report, ran, by_name.get(ran.name), readers) for ran in events.kernels]
+    helped = {claim.joins for claim in claims if claim.joins is not None}
+    return [_kernel(report, ran, by_name.get(ran.name), readers, helped) for ran in events.kernels]
 
 
-def _kernel(report: Report, ran: Executed, claim: Claim | None, readers: Mapping[str, set[int]]) -> Kernel:
+def _kernel(
+    report: Report, ran: Executed, claim: Claim | None, readers: Mapping[str, set[int]], helped: Container[Claim]
+) -> Kernel:
     places = () if claim is None else tuple(claim.places)
     joined = claim is not None and claim.joined
     work = None if claim is None or not places or joined else _work(report, claim, readers)
@@ -193,7 +194,9 @@ def _kernel(report: Report, ran: Executed, claim: Claim | None, readers: Mapping
         source_nodes=places,
         repeated=() if claim is None else tuple(sorted(claim.twins)),
         joined=joined,
+        helped=claim in helped,
         inserted=claim is not None and claim.inserted,
+        serves=() if claim is None else tuple(claim.serves),
         macs=None if claim is None else 0 if joined else _macs(report, places),
         work=work,
         bound_s=None if bound is None else bound * ran.executions,

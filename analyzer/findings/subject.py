@@ -81,14 +81,18 @@ class Subject:
         return not node.constant and bool(node.repeats)
 
     def seconds(self, places: Iterable[int]) -> float | None:
-        """What nodes took; without a run what they need at least, one by one. None where that is not known of any."""
+        """What nodes took; without a run what they need at least, one by one. None where that is not known of any.
+
+        Conversions that are inserted for them are not in it: those have a finding of their own.
+        """
         found = [self._seconds(place) for place in places]
         known = [each for each in found if each is not None]
         return sum(known) if known else None
 
     def _seconds(self, place: int) -> float | None:
         if self.gap is not None:
-            return self.gap.nodes[place].seconds if place in self.gap.nodes else None
+            found = self.gap.nodes.get(place)
+            return None if found is None else found.seconds - found.conversion_s
         node = self.nodes[place]
         return None if node.bound_s is None or node.repeats is None else node.bound_s * node.repeats
 

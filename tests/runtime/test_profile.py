@@ -53,6 +53,10 @@ def test_kernels_have_the_nodes_of_the_file(cnn):
     assert sum(kernel.macs for kernel in cnn.kernels) == cnn.report.totals.macs
     assert (cnn.mapping.mac_share, cnn.mapping.unmapped_share) == (1.0, 0.0)
     assert cnn.mapping.time_share + cnn.mapping.inserted_share == pytest.approx(1)
+    assert cnn.mapping.attributed_share == pytest.approx(1)
+    (reorder,) = [kernel for kernel in cnn.kernels if kernel.inserted]
+    assert [cnn.report.nodes[place].op_type for place in reorder.serves] == ["Conv", "Relu"]  # which make what it moves
+    assert "(inserted for node_Conv_23 + node_relu_1)" in str(cnn)
 
 
 def test_work_of_a_fused_kernel_by_hand(cnn):
@@ -142,6 +146,8 @@ def test_a_trace_has_our_names_and_costs(cnn):
     assert len(events) == len(cnn.kernels)
     assert events[0]["name"] == "node_Conv_22 + node_relu"
     assert events[0]["args"]["flops"] == cnn.kernels[0].work.flops
+    (reorder,) = [event for event in events if event["cat"] == "inserted"]
+    assert reorder["args"]["serves"] == ["node_Conv_23", "node_relu_1"]
     assert min(event["ts"] for event in events) == 0
     json.dumps(trace)
 
