@@ -30,8 +30,8 @@ LAYERS = (
     {"wire_format", "external_data", "inline_data", "functions", "load"},
     {"node", "shape_mends", "dimensions", "engine", "control_flow", "conditions", "views", "shapes"},
     {"rules", "walk", "parameters", "records", "totals"},
-    {"device", "roofline", "kernel_work", "bounding"},
-    {"memory", "fusion", "training", "formulas", "tokens", "opened"},
+    {"device", "roofline", "kernel_work"},
+    {"memory", "fusion", "training", "formulas", "tokens", "opened", "bounding"},
     {"report", "report_data", "analyze"},
     {"gap", "prediction", "findings", "profiled"},
 )
