@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from neural_cost.analyzer.tables.view import View
-from neural_cost.options import check_view
-from neural_cost.render.forms import (
+from neural_cost.commands.fitting import check_loudness
+from neural_cost.commands.options import (
     DebugOption,
-    Format,
     FormatOption,
     OutputOption,
     QuietOption,
     VerboseOption,
-    delimited,
+    switch,
 )
+from neural_cost.render.forms import Format, delimited
 from neural_cost.render.output import check, colour_wanted, write
 from neural_cost.render.progress import Progress
 
@@ -30,19 +29,16 @@ if TYPE_CHECKING:
 
 
 def hardware(  # noqa: PLR0917 - typer turns each into an option
-    all_: Annotated[bool, typer.Option("--list", help="Every device whose datasheet is known.")] = False,
+    all_: Annotated[bool, switch("--list", "Every device whose datasheet is known.")] = False,
     calibrate: Annotated[
-        bool,
-        typer.Option("--calibrate", help="Measure this machine, in under 30 s; bounds then use it."),
+        bool, switch("--calibrate", "Measure this machine, in under 30 s; bounds then use it.")
     ] = False,
     kernels: Annotated[
         bool,
-        typer.Option(
-            "--kernels", help="With --calibrate: time single kernels too, 40 s more; analyze --predict needs it."
-        ),
+        switch("--kernels", "With --calibrate: time single kernels too, 40 s more; analyze --predict needs it."),
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="With --calibrate: use it, even if it was disturbed and the last was not.")
+        bool, switch("--force", "With --calibrate: use it, even if it was disturbed and the last was not.")
     ] = False,
     form: FormatOption = Format.TABLE,
     output: OutputOption = None,
@@ -57,7 +53,7 @@ def hardware(  # noqa: PLR0917 - typer turns each into an option
         raise typer.BadParameter("--kernels needs --calibrate.")
     if force and not calibrate:
         raise typer.BadParameter("--force needs --calibrate.")
-    check_view(View(quiet=quiet, verbose=verbose), form, sorted_=False)
+    check_loudness(quiet=quiet, verbose=verbose)
     check(output)
     if all_:
         from neural_cost.analyzer.device_table import list_devices

@@ -15,6 +15,7 @@ from neural_cost.analyzer.prediction.piece import Job, Piece
 
 MICROSOFT = "com.microsoft"
 BLOCK = 16
+SCALE, ZERO = np.array(0.5, np.float32), np.array(0, np.uint8)
 
 
 def w(*shape: int, dtype=np.float32) -> np.ndarray:
@@ -51,6 +52,7 @@ def made(folder, op_type, inputs, *, domain="", opset=20, outputs=1, dtype=Tenso
         # stacks of 3 x 1 and 1 x 5 matrices: 15 products
         ("MatMul", [(3, 1, 4, 8), (1, 5, 8, 6)], {}, [("MatMul", (15, 4, 8, 6), 1, False)]),
         ("MatMul", [(8, 1, 4, 8), (2, 8, 6)], {}, [("MatMul", (16, 4, 8, 6), 1, False)]),
+        ("MatMul", [(2, 4, 8), (8, 1, 8, 6)], {}, [("MatMul", (16, 4, 8, 6), 1, False)]),
         ("MatMul", [(8,), (8, 6)], {}, [("MatMul", (1, 1, 8, 6), 1, False)]),
         ("MatMul", [(2, 4, 8), w(8, 6)], {}, [("MatMul weight", (8, 8, 6), 1, False)]),
         # a column was never timed
@@ -66,6 +68,9 @@ def made(folder, op_type, inputs, *, domain="", opset=20, outputs=1, dtype=Tenso
         ("Conv", [(1, 4, 4, 4, 4), w(8, 4, 3, 3, 3)], {}, [("plain conv 3x3", (1, 8, 4 * 27 / 9, 8), 1, True)]),
         ("FusedConv", [(1, 32, 6, 6), w(32, 32, 3, 3)], {"domain": MICROSOFT, "activation": "Relu"},
          [("conv 3x3", (16, 32, 32), 1, False)]),
+        # 4 x 4 windows of 4 channels by 3 x 3, with 8 filters
+        ("QLinearConv", [(1, 4, 6, 6), SCALE, ZERO, w(8, 4, 3, 3, dtype=np.uint8), SCALE, ZERO, SCALE, ZERO],
+         {"dtype": TensorProto.UINT8}, [("MatMulInteger", (16, 36, 8), 1, True)]),
         # each of 5 x 5 places is spread over 4 x 4: 4 windows of 2 x 2
         ("ConvTranspose", [(1, 8, 5, 5), w(8, 6, 4, 4)], {"strides": [2, 2]},
          [("ConvTranspose", (25, 8, 6), 4, False)]),
