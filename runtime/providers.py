@@ -37,6 +37,7 @@ PACKAGES = {"cuda": "onnxruntime-gpu", "tensorrt": "onnxruntime-gpu", "dml": "on
 MEMORY = {"CUDAExecutionProvider": "cuda", "TensorrtExecutionProvider": "cuda", "DmlExecutionProvider": "dml"}
 # providers of a device with memory of its own, to which ONNX Runtime copies each input if it cannot be put there
 APART = {*MEMORY, "ROCMExecutionProvider", "MIGraphXExecutionProvider", "WebGpuExecutionProvider"}
+ON_GPUS = tuple(short for short, full in PROVIDERS.items() if full in APART)
 # variables of a driver with which a kernel is over when its call returns: such a device works by itself, and a profile
 # of ONNX Runtime has the time of the call
 BLOCKING = {

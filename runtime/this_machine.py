@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from neural_cost.analyzer.device_table import find_device
 from neural_cost.runtime.gpus import detect_gpus
-from neural_cost.runtime.providers import PACKAGES, SHORT
+from neural_cost.runtime.providers import ON_GPUS, PACKAGES, SHORT
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.calibration import Calibration
     from neural_cost.analyzer.device import Device
 
 FAMILIES = {"tensorrt": "cuda"}  # providers of one and the same device
-ON_GPUS = ("cuda", "tensorrt", "dml", "rocm", "migraphx", "webgpu")
 
 
 def bounding_device(name: str | None, *, provider: str = "cpu", threads: int | None = None) -> Device | None:
