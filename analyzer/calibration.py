@@ -12,6 +12,7 @@ from neural_cost.analyzer.kernel_rates import KernelRates
 from neural_cost.analyzer.record import Record
 
 VERSION = 1  # of the file that it is kept in
+COPIES = ("to device", "from device")  # between the memory of the host and that of a device
 NOISY = 0.1  # of a rate: where samples or repeats differ by more, the machine is said to be noisy
 
 
@@ -20,9 +21,10 @@ class Rate:
     """One point of a curve.
 
     Attributes:
-        what: a compute type, or "bandwidth".
-        threads: that worked at once.
-        size: of a compute type, n of a product of two n x n matrices; of bandwidth, bytes of the working set.
+        what: a compute type, "bandwidth", or one of `COPIES`.
+        threads: that worked at once; 1 where a GPU did the work.
+        size: of a compute type, n of a product of two n x n matrices; of bandwidth, bytes of the working set; of
+            copies, bytes that one moves.
         per_s: FLOP/s or bytes/s, the best of all samples.
         spread: how much longer the median sample took than the best, as a part of the best.
     """
@@ -39,7 +41,7 @@ class Calibration(Record):
     """What was measured on a machine.
 
     Attributes:
-        machine: what it is: name, cores, threads, architecture.
+        machine: what it is: name, cores, threads, architecture; of a GPU, its name, `provider` and `host`.
         date: when, in UTC, as ISO 8601.
         versions: of what measured.
         rates: points of all curves.
@@ -68,9 +70,19 @@ class Calibration(Record):
         return max(rate.threads for rate in self.rates)
 
     @property
+    def provider(self) -> str:
+        """By which of ONNX Runtime's providers it was measured."""
+        return str(self.machine.get("provider", "cpu"))
+
+    @property
     def types(self) -> list[str]:
         """Compute types that have a rate."""
-        return list(dict.fromkeys(rate.what for rate in self.rates if rate.what != "bandwidth"))
+        return list(dict.fromkeys(rate.what for rate in self.rates if rate.what not in ("bandwidth", *COPIES)))
+
+    @property
+    def copies(self) -> list[str]:
+        """Directions of copies that have a rate: a GPU's alone."""
+        return [what for what in COPIES if any(rate.what == what for rate in self.rates)]
 
     @property
     def noise(self) -> float:
@@ -96,10 +108,10 @@ class Calibration(Record):
         wanted = self.threads if threads is None else min(threads, self.threads)
         peaks = {kind: self._most(kind, wanted) for kind in self.types}
         return Device(
-            name=f"{self.machine['name']} ({wanted} thread{'' if wanted == 1 else 's'})",
+            name=self._name(wanted),
             kind="measured",
             vendor=str(self.machine.get("vendor", "")),
-            type="cpu",
+            type="cpu" if self.provider == "cpu" else "gpu",
             peaks={kind: peak for kind, peak in peaks.items() if peak is not None},
             bandwidth_curve=tuple(self._bandwidths(wanted)),
             peak_curves={kind: tuple(self._points(kind, wanted)) for kind in self.types},
@@ -136,6 +148,10 @@ class Calibration(Record):
         timed = data.get("kernels")  # older files have none
         kernels = None if timed is None else KernelRates.from_dict(timed)
         return cls(**{**fields, **said, "rates": rates, "kernels": kernels})
+
+    def _name(self, threads: int) -> str:
+        name = str(self.machine["name"])
+        return name if self.provider != "cpu" else f"{name} ({threads} thread{'' if threads == 1 else 's'})"
 
     def _most(self, what: str, threads: int) -> float | None:
         """The best rate over sizes."""

@@ -15,7 +15,6 @@ import onnx
 
 from neural_cost.analyzer.analyze import analyze
 from neural_cost.analyzer.device import Device
-from neural_cost.analyzer.errors import BackendError
 from neural_cost.analyzer.findings.find import find
 from neural_cost.analyzer.gap.analyze import analyze_gap
 from neural_cost.analyzer.kernel_work import kernel_work, needed_outside, read_outside
@@ -32,7 +31,10 @@ from neural_cost.runtime.mapping.claimed import by_event, claimed
 from neural_cost.runtime.named_copy import with_names
 from neural_cost.runtime.profile_events import Event, Executed, read_profile
 from neural_cost.runtime.profile_events import Profile as Events
-from neural_cost.runtime.session import Session, SessionOptions, call, open_session
+from neural_cost.runtime.profiled_run import Profiled as ProfiledRun
+from neural_cost.runtime.profiled_run import profiled_run
+from neural_cost.runtime.providers import APART, BLOCKING, CPU
+from neural_cost.runtime.session import Session, SessionOptions, call, elsewhere, open_session
 from neural_cost.runtime.this_machine import bounding_device
 from neural_cost.runtime.timing import Timing, benchmark
 from neural_cost.runtime.written_out import written_out
@@ -97,7 +99,7 @@ def profile(
     sizes = {**(shapes or {}), **shapes_of(inputs or {})}
     on = bounding_device(None, provider=provider, threads=threads) if device is None else device
     report = analyze(path, dims, sizes, on, trips=trips, progress=tell)
-    if (warning := foreseen(report)) is not None:
+    if (warning := foreseen(report, provider)) is not None:
         warnings.warn(warning, ResourceWarning, stacklevel=2)
     options = SessionOptions(provider=provider, threads=threads, level=level)
     feeds = make_feeds(report, inputs)
@@ -142,29 +144,14 @@ def _profiled(  # noqa: PLR0917
     budget_s: float,
 ) -> tuple[Events, onnx.GraphProto | None, bool]:
     """What ran, the graph of it where there is one, and whether it ran as often as it should."""
-    optimized = scratch / "optimized.onnx"
-    try:
-        session = open_session(model, options, folder=folder, profile=scratch / "profile", optimized=optimized)
-    except BackendError:  # a provider that compiles parts of the graph cannot save it
-        session = open_session(model, options, folder=folder, profile=scratch / "profile")
-    run = session.runner(feeds)
-    runs = max(LEAST_PROFILED, min(MOST_PROFILED, int(budget_s / max(timing.median_s, 1e-6))))
-    whole = _run_often(run, WARMUP + runs)
-    events = read_profile(Path(session.handle.end_profiling()), WARMUP)
-    graph = onnx.load(optimized, load_external_data=False).graph if optimized.exists() else None
+    runs = WARMUP + max(LEAST_PROFILED, min(MOST_PROFILED, int(budget_s / max(timing.median_s, 1e-6))))
+    order = ProfiledRun(
+        model=model, options=options, folder=folder, feeds=feeds, scratch=scratch, warmup=WARMUP, runs=runs
+    )
+    file, whole = profiled_run(order)
+    events = read_profile(file, WARMUP)
+    graph = onnx.load(order.optimized, load_external_data=False).graph if order.optimized.exists() else None
     return events, graph, whole
-
-
-def _run_often(run: Callable[[], object], times: int) -> bool:
-    """Run so often, or until Ctrl-C, as soon as one run counts; whether all of them ran."""
-    for done in range(times):
-        try:
-            run()
-        except KeyboardInterrupt:
-            if done <= WARMUP:
-                raise
-            return False
-    return True
 
 
 def _kernels(report: Report, events: Events, claims: Sequence[Claim]) -> list[Kernel]:
@@ -249,7 +236,7 @@ def _measurement(
         kernels_s=events.kernels_s,
         peak_bytes=None if events.peak_bytes is None else events.peak_bytes + inputs,
         session_s=session.seconds,
-        notes=tuple(_notes(timing, options.threads)),
+        notes=(*_notes(timing, options.threads if session.provider == CPU else None), *_of_device(session, events)),
     )
 
 
@@ -258,6 +245,21 @@ def _cores() -> int:
     cpu = detect_cpu()
     quota = math.inf if cpu.quota_cpus is None else math.ceil(cpu.quota_cpus)
     return int(max(1, min(cpu.cores or cpu.threads, quota)))
+
+
+def _of_device(session: Session, events: Events) -> Iterator[str]:
+    """What a reader must know where a device does the work: whether it did, and what the times of kernels are."""
+    shares: dict[str, float] = {}
+    for kernel in events.kernels:
+        shares[kernel.provider] = shares.get(kernel.provider, 0.0) + kernel.seconds
+    if session.provider != CPU:
+        yield from elsewhere(session.provider, shares, "of the time of kernels")
+    yield from (note for note in session.notes() if "memory of the host" in note)
+    if session.provider in APART and session.provider not in BLOCKING:
+        yield (
+            f"times of kernels are of starting them: {session.provider} goes on by itself, and ONNX Runtime's profile "
+            "does not tell for how long"
+        )
 
 
 def _notes(timing: Timing, threads: int | None) -> Iterator[str]:

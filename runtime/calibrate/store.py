@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from neural_cost.analyzer.calibration import Calibration
 from neural_cost.analyzer.recalibration import disagreement, worse
 from neural_cost.analyzer.user_folder import user_folder
-from neural_cost.runtime.calibrate.calibrate import identity
+from neural_cost.runtime.calibrate.place import identity
 from neural_cost.runtime.detect import detect_cpu
 
 FOLDER: Path | None = None  # in place of the user's own
@@ -28,6 +28,14 @@ def stored(machine: Mapping[str, Any] | None = None) -> Calibration | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return found if dict(found.machine) == dict(wanted) and found.rates else None
+
+
+def stored_gpus() -> list[Calibration]:
+    """Calibrations of this machine's GPUs, by the providers that are installed."""
+    from neural_cost.runtime.calibrate.place import gpu_places
+
+    places, _ = gpu_places()
+    return [found for place in places if (found := stored(place.machine)) is not None]
 
 
 def store(calibration: Calibration) -> Path:

@@ -13,7 +13,8 @@ from neural_cost.analyzer.device import Device
 from neural_cost.models import path
 from neural_cost.runtime.feeds import index_ranges, make_feeds
 from neural_cost.runtime.named_copy import with_names
-from neural_cost.runtime.profile import WARMUP, _run_often
+from neural_cost.runtime.profile import WARMUP
+from neural_cost.runtime.profiled_run import run_often
 from neural_cost.runtime.trace import chrome_trace
 from tests.test_schema import SCHEMA
 
@@ -128,7 +129,7 @@ def test_ctrl_c_while_profiling_keeps_the_runs_that_count(at, ran):
             raise KeyboardInterrupt
         calls.append(1)
 
-    assert not _run_often(run, WARMUP + 9)
+    assert not run_often(run, WARMUP + 9, WARMUP)
     assert len(calls) == ran
 
 
@@ -137,7 +138,7 @@ def test_ctrl_c_while_profiling_before_a_run_counts():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        _run_often(run, WARMUP + 9)
+        run_often(run, WARMUP + 9, WARMUP)
 
 
 def test_a_trace_has_our_names_and_costs(cnn):

@@ -16,7 +16,6 @@ from onnx import TensorProto, helper
 
 from neural_cost.analyzer.errors import BackendError
 from neural_cost.analyzer.kernel_rates import KernelPoint, KernelRates
-from neural_cost.runtime.calibrate.calibrate import usable_threads
 from neural_cost.runtime.calibrate.kernels.others import (
     controlling,
     elementwise,
@@ -35,6 +34,7 @@ from neural_cost.runtime.calibrate.kernels.products import (
 )
 from neural_cost.runtime.calibrate.kernels.spec import Operand, Spec
 from neural_cost.runtime.calibrate.models import model_of
+from neural_cost.runtime.calibrate.place import usable_threads
 from neural_cost.runtime.calibrate.samples import Best, best
 from neural_cost.runtime.detect import detect_cpu
 from neural_cost.runtime.session import SessionOptions, call, open_session

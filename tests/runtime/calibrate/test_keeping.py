@@ -11,7 +11,7 @@ from neural_cost.analyzer.tables.calibration import calibration_page
 from neural_cost.analyzer.tables.text import to_text
 from neural_cost.cli import main
 from neural_cost.runtime.calibrate import store
-from neural_cost.runtime.calibrate.calibrate import identity
+from neural_cost.runtime.calibrate.place import identity
 from neural_cost.runtime.detect import detect_cpu
 
 LOADED = ("something else had the processor",)
