@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise, product
 from math import inf
 from typing import Any, NamedTuple
@@ -201,11 +200,6 @@ class KernelTable:
         if kind in RUNS and sizes[1] > (longest := curve.axes[1][-1]):
             sizes = (sizes[0] * sizes[1] / longest, longest)
         return curve.at(sizes)
-
-    @cached_property
-    def start_s(self) -> float:
-        """Seconds of the cheapest kernel."""
-        return min((min(curve.seconds.values()) for curve in self.curves.values()), default=0.0)
 
 
 def _curves(points: Iterable[KernelPoint]) -> dict[str, Curve]:

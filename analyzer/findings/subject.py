@@ -9,7 +9,7 @@ from functools import cached_property
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.findings.record import Finding
 from neural_cost.analyzer.gap.record import Gap
-from neural_cost.analyzer.kernel_work import kernel_work, needed_outside
+from neural_cost.analyzer.kernel_work import kernel_work, needed_outside, read_outside
 from neural_cost.analyzer.measurement import Kernel, Measurement
 from neural_cost.analyzer.records import NodeRecord
 from neural_cost.analyzer.report import Report
@@ -102,10 +102,8 @@ class Subject:
             return 0.0
         if not together:
             return sum(self.bound_of([place], together=True) for place in places)
-        members = set(places)
-        inner = {t.name for place in places for t in self.nodes[place].outputs if self._inside(t.name, members)}
-        needed = {t.name for place in places for t in self.nodes[place].outputs} - inner
-        work = kernel_work([self.nodes[place] for place in places], needed)
+        nodes = [self.nodes[place] for place in places]
+        work = kernel_work(nodes, read_outside(nodes, set(places), self.readers))
         return 0.0 if work is None else self._bound(work, max((self.nodes[p].repeats or 0) for p in places))
 
     def kernel_count(self, places: Sequence[int]) -> int:
@@ -144,9 +142,6 @@ class Subject:
             advice=advice,
             predicted=not self.ran,
         )
-
-    def _inside(self, tensor: str, members: set[int]) -> bool:
-        return self.readers.get(tensor, set()) <= members and bool(self.readers.get(tensor))
 
     def _bound(self, work: Work, repeats: int) -> float:
         assert self.device is not None
