@@ -194,9 +194,9 @@ class KernelTable:
     asked: int | None = None  # threads that were asked for, of which these are the nearest
 
     def seconds(self, kind: str, sizes: Sequence[float]) -> Found | None:
-        """Seconds of a kernel; None where its kind was not timed."""
+        """Seconds of a kernel; None where its kind was not timed, or over sizes of another sort."""
         curve = self.curves.get(kind)
-        if curve is None:
+        if curve is None or len(curve.axes) != len(sizes):
             return None
         if kind in RUNS and sizes[1] > (longest := curve.axes[1][-1]):
             sizes = (sizes[0] * sizes[1] / longest, longest)
