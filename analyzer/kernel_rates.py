@@ -31,7 +31,7 @@ PLACES: Mapping[str, int] = dict.fromkeys(
 # Kinds whose sizes are runs of elements and how long each is: a long run is as good as several shorter ones.
 RUNS = frozenset({
     "Transpose", "Gather", "Concat", "Slice", "Split", "Expand", "Pad", "Add broadcast", "Where broadcast",
-    "Where scalar", "BiasGelu",
+    "Where scalar", "BiasGelu", "GatherND", "ScatterND", "Tile",
 })  # fmt: skip
 
 
