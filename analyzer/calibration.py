@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import inf
 from statistics import median
 from typing import Any
 
@@ -135,7 +136,7 @@ class Calibration(Record):
         """Read what `to_dict` wrote.
 
         Raises:
-            ValueError: it is of another version.
+            ValueError: it is of another version, or no machine has such rates.
             KeyError, TypeError: it is no calibration.
         """
         if not isinstance(data, Mapping):
@@ -147,7 +148,22 @@ class Calibration(Record):
         said = {name: tuple(data.get(name, ())) for name in ("disturbed", "notes")}
         timed = data.get("kernels")  # older files have none
         kernels = None if timed is None else KernelRates.from_dict(timed)
-        return cls(**{**fields, **said, "rates": rates, "kernels": kernels})
+        found = cls(**{**fields, **said, "rates": rates, "kernels": kernels})
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        """Refuse what no measurement gives. Raises ValueError, or TypeError for figures that are none."""
+        counts = [count for rate in self.rates for count in (rate.threads, rate.size)]
+        fits = (
+            len(self.rates) > 0
+            and isinstance(self.machine.get("name"), str)
+            and all(isinstance(count, int) and count > 0 for count in counts)
+            and all(0 < rate.per_s < inf and 0 <= rate.spread < inf for rate in self.rates)
+            and 0 <= self.dispatch_s < inf
+        )
+        if not fits:
+            raise ValueError("these are no rates of a machine")
 
     def _name(self, threads: int) -> str:
         name = str(self.machine["name"])
