@@ -162,12 +162,12 @@ def test_a_file_that_is_no_npz_is_told_of_without_advice_to_run_it(run, tmp_path
 
 
 def test_ctrl_c_shows_what_was_measured_and_ends_with_130(run, monkeypatch):
-    def once(call, times):
-        for _ in range(WARMUP + 1):
+    def once(call, times, warmup):
+        for _ in range(warmup + 1):
             call()
         return False
 
-    monkeypatch.setattr("neural_cost.runtime.profile._run_often", once)
+    monkeypatch.setattr("neural_cost.runtime.profiled_run.run_often", once)
     code, out, _ = run("profile", path("dnn"), *QUICK)
     assert code == 130
     assert "it was interrupted: what was measured until then is kept" in " ".join(out.split())

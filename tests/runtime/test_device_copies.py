@@ -4,9 +4,7 @@ import onnx
 import onnx.parser
 
 import neural_cost
-from neural_cost.runtime.mapping.claims import claim_all
-from neural_cost.runtime.mapping.executed import executed_graph
-from neural_cost.runtime.mapping.source import source_nodes
+from neural_cost.runtime.mapping.claimed import claimed
 
 SOURCE = """<ir_version: 8, opset_import: ["": 17]>
 g (float[4, 4] x, float[4, 4] w) => (float[4, 4] z)
@@ -38,7 +36,7 @@ def test_each_node_has_its_kernel_and_copies_have_none(tmp_path):
     for place, node in enumerate(ran.graph.node):
         node.name = f"node{place}"
     report = neural_cost.analyze(file)
-    claims = claim_all(executed_graph(ran.graph), source_nodes(report.nodes))
+    claims = claimed(report, ran.graph, file)
     found = [(claim.node.op_type, list(claim.places), claim.inserted) for claim in claims]
     assert found == [
         ("MemcpyFromHost", [], True),
