@@ -25,8 +25,9 @@ from neural_cost.analyzer.node import Tensor
 from neural_cost.analyzer.opened import Opened
 from neural_cost.analyzer.parameters import Weight, all_sizes_known, distinct, other_constants, parameters
 from neural_cost.analyzer.records import ModelInfo, node_record
-from neural_cost.analyzer.report import Causal, Report, cover, total
+from neural_cost.analyzer.report import Causal, Report
 from neural_cost.analyzer.shapes import Inference, infer
+from neural_cost.analyzer.totals import cover, total
 from neural_cost.analyzer.traffic import compulsory_bytes
 from neural_cost.analyzer.walk import NodeCost, Walk
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import inf
 from statistics import median
 from typing import Any
 
@@ -12,6 +13,7 @@ from neural_cost.analyzer.kernel_rates import KernelRates
 from neural_cost.analyzer.record import Record
 
 VERSION = 1  # of the file that it is kept in
+COPIES = ("to device", "from device")  # between the memory of the host and that of a device
 NOISY = 0.1  # of a rate: where samples or repeats differ by more, the machine is said to be noisy
 
 
@@ -20,9 +22,10 @@ class Rate:
     """One point of a curve.
 
     Attributes:
-        what: a compute type, or "bandwidth".
-        threads: that worked at once.
-        size: of a compute type, n of a product of two n x n matrices; of bandwidth, bytes of the working set.
+        what: a compute type, "bandwidth", or one of `COPIES`.
+        threads: that worked at once; 1 where a GPU did the work.
+        size: of a compute type, n of a product of two n x n matrices; of bandwidth, bytes of the working set; of
+            copies, bytes that one moves.
         per_s: FLOP/s or bytes/s, the best of all samples.
         spread: how much longer the median sample took than the best, as a part of the best.
     """
@@ -39,7 +42,7 @@ class Calibration(Record):
     """What was measured on a machine.
 
     Attributes:
-        machine: what it is: name, cores, threads, architecture.
+        machine: what it is: name, cores, threads, architecture; of a GPU, its name, `provider` and `host`.
         date: when, in UTC, as ISO 8601.
         versions: of what measured.
         rates: points of all curves.
@@ -68,9 +71,19 @@ class Calibration(Record):
         return max(rate.threads for rate in self.rates)
 
     @property
+    def provider(self) -> str:
+        """By which of ONNX Runtime's providers it was measured."""
+        return str(self.machine.get("provider", "cpu"))
+
+    @property
     def types(self) -> list[str]:
         """Compute types that have a rate."""
-        return list(dict.fromkeys(rate.what for rate in self.rates if rate.what != "bandwidth"))
+        return list(dict.fromkeys(rate.what for rate in self.rates if rate.what not in ("bandwidth", *COPIES)))
+
+    @property
+    def copies(self) -> list[str]:
+        """Directions of copies that have a rate: a GPU's alone."""
+        return [what for what in COPIES if any(rate.what == what for rate in self.rates)]
 
     @property
     def noise(self) -> float:
@@ -96,10 +109,10 @@ class Calibration(Record):
         wanted = self.threads if threads is None else min(threads, self.threads)
         peaks = {kind: self._most(kind, wanted) for kind in self.types}
         return Device(
-            name=f"{self.machine['name']} ({wanted} thread{'' if wanted == 1 else 's'})",
+            name=self._name(wanted),
             kind="measured",
             vendor=str(self.machine.get("vendor", "")),
-            type="cpu",
+            type="cpu" if self.provider == "cpu" else "gpu",
             peaks={kind: peak for kind, peak in peaks.items() if peak is not None},
             bandwidth_curve=tuple(self._bandwidths(wanted)),
             peak_curves={kind: tuple(self._points(kind, wanted)) for kind in self.types},
@@ -123,7 +136,7 @@ class Calibration(Record):
         """Read what `to_dict` wrote.
 
         Raises:
-            ValueError: it is of another version.
+            ValueError: it is of another version, or no machine has such rates.
             KeyError, TypeError: it is no calibration.
         """
         if not isinstance(data, Mapping):
@@ -135,7 +148,26 @@ class Calibration(Record):
         said = {name: tuple(data.get(name, ())) for name in ("disturbed", "notes")}
         timed = data.get("kernels")  # older files have none
         kernels = None if timed is None else KernelRates.from_dict(timed)
-        return cls(**{**fields, **said, "rates": rates, "kernels": kernels})
+        found = cls(**{**fields, **said, "rates": rates, "kernels": kernels})
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        """Refuse what no measurement gives. Raises ValueError, or TypeError for figures that are none."""
+        counts = [count for rate in self.rates for count in (rate.threads, rate.size)]
+        fits = (
+            len(self.rates) > 0
+            and isinstance(self.machine.get("name"), str)
+            and all(isinstance(count, int) and count > 0 for count in counts)
+            and all(0 < rate.per_s < inf and 0 <= rate.spread < inf for rate in self.rates)
+            and 0 <= self.dispatch_s < inf
+        )
+        if not fits:
+            raise ValueError("these are no rates of a machine")
+
+    def _name(self, threads: int) -> str:
+        name = str(self.machine["name"])
+        return name if self.provider != "cpu" else f"{name} ({threads} thread{'' if threads == 1 else 's'})"
 
     def _most(self, what: str, threads: int) -> float | None:
         """The best rate over sizes."""

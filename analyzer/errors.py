@@ -6,6 +6,7 @@ NeuralCostError
 ├── ExportError         a framework's model could not be turned into ONNX
 │   └── ParityError     the file that was exported does not compute what the model does
 ├── BackendError        an extra is missing, or a provider is not available
+│   ├── ProviderError   ONNX Runtime's provider is not there, or does not start
 │   └── InputError      what a model is to be run on cannot be read or does not fit it
 ├── RuleError           a cost rule whose place is taken, or that names no operator
 ├── OptionError         an option that does not exist, or names what the model lacks
@@ -58,6 +59,10 @@ class ParityError(ExportError):
 
 class BackendError(NeuralCostError):
     """A backend is missing or cannot run the model."""
+
+
+class ProviderError(BackendError):
+    """A provider of ONNX Runtime is not there, or is installed and does not start."""
 
 
 class InputError(BackendError):

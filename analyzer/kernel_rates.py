@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise, product
 from math import inf
 from typing import Any, NamedTuple
@@ -31,7 +30,7 @@ PLACES: Mapping[str, int] = dict.fromkeys(
 # Kinds whose sizes are runs of elements and how long each is: a long run is as good as several shorter ones.
 RUNS = frozenset({
     "Transpose", "Gather", "Concat", "Slice", "Split", "Expand", "Pad", "Add broadcast", "Where broadcast",
-    "Where scalar", "BiasGelu",
+    "Where scalar", "BiasGelu", "GatherND", "ScatterND", "Tile",
 })  # fmt: skip
 
 
@@ -194,18 +193,13 @@ class KernelTable:
     asked: int | None = None  # threads that were asked for, of which these are the nearest
 
     def seconds(self, kind: str, sizes: Sequence[float]) -> Found | None:
-        """Seconds of a kernel; None where its kind was not timed."""
+        """Seconds of a kernel; None where its kind was not timed, or over sizes of another sort."""
         curve = self.curves.get(kind)
-        if curve is None:
+        if curve is None or len(curve.axes) != len(sizes):
             return None
         if kind in RUNS and sizes[1] > (longest := curve.axes[1][-1]):
             sizes = (sizes[0] * sizes[1] / longest, longest)
         return curve.at(sizes)
-
-    @cached_property
-    def start_s(self) -> float:
-        """Seconds of the cheapest kernel."""
-        return min((min(curve.seconds.values()) for curve in self.curves.values()), default=0.0)
 
 
 def _curves(points: Iterable[KernelPoint]) -> dict[str, Curve]:

@@ -71,7 +71,10 @@ class Kernel(Record):
         source_nodes: places in the report's list of nodes; each node belongs to one kernel.
         repeated: those of them that another of them makes: the kernel computes both at once.
         joined: it has no node of its own, as it does a part of what the kernel does that has the same nodes.
+        helped: joined ones do a part of what it does, so its own time is not that of its work.
         inserted: the file does not ask for it: it moves data or converts its type.
+        serves: of an inserted one, places of the nodes on whose behalf it runs, which are all of one kernel: of the
+            one that makes what it moves, or else of the first that reads the result. Empty where neither is known.
         macs: of its nodes in one run of the model; None where one is not known.
         work: of one execution; None where it is not known. What a kernel computes once is counted once here.
         bound_s: seconds of all executions that the device cannot beat; None where there is no figure.
@@ -87,7 +90,9 @@ class Kernel(Record):
     source_nodes: tuple[int, ...]
     repeated: tuple[int, ...]
     joined: bool
+    helped: bool = False
     inserted: bool
+    serves: tuple[int, ...] = ()
     macs: int | None
     work: Work | None
     bound_s: float | None
@@ -114,18 +119,18 @@ class Kernel(Record):
 
     @property
     def flops_per_s(self) -> float | None:
-        """FLOP/s that it reached."""
-        return _rate(self.flops, self.seconds)
+        """FLOP/s that it reached; None where others help it."""
+        return None if self.helped else _rate(self.flops, self.seconds)
 
     @property
     def bytes_per_s(self) -> float | None:
-        """Bytes/s that it reached, of those that it must move."""
-        return _rate(self.bytes, self.seconds)
+        """Bytes/s that it reached, of those that it must move; None where others help it."""
+        return None if self.helped else _rate(self.bytes, self.seconds)
 
     @property
     def efficiency(self) -> float | None:
-        """Bound / measured; above 1 the bound is wrong. None where one of the two is not known."""
-        return _rate(self.bound_s, self.seconds)
+        """Bound / measured; above 1 the bound is wrong. None where one of the two is not known, or others help it."""
+        return None if self.helped else _rate(self.bound_s, self.seconds)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -133,7 +138,7 @@ class Kernel(Record):
             "name", "op_type", "domain", "graph", "provider", "seconds", "executions", "joined", "inserted", "macs",
             "flops", "bytes", "flops_per_s", "bytes_per_s", "bound_s", "efficiency",
         )  # fmt: skip
-        lists = {"source_nodes": list(self.source_nodes), "repeated": list(self.repeated)}
+        lists = {name: list(getattr(self, name)) for name in ("source_nodes", "repeated", "serves")}
         return {name: getattr(self, name) for name in names} | lists
 
 
@@ -142,15 +147,18 @@ class Mapping(Record):
     """How much of a run is known to be which nodes of the file.
 
     Attributes:
-        time_share: of kernel time, what belongs to nodes of the file.
+        time_share: of kernel time, what does nodes of the file.
         inserted_share: of kernel time, what the runtime inserted: reorders, casts and copies.
         unmapped_share: of kernel time, what nothing is known of.
+        attributed_share: of kernel time, what is laid to nodes of the file, each second to those of one kernel: what
+            does them, and what is inserted of which it is known whom it serves.
         mac_share: of the file's MACs, what is in kernels that ran; None where the file's MACs are not known.
     """
 
     time_share: float | None
     inserted_share: float | None
     unmapped_share: float | None
+    attributed_share: float | None
     mac_share: float | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -166,6 +174,7 @@ def mapping(kernels: Sequence[Kernel], macs: int | None) -> Mapping:
         time_share=_rate(sum(kernel.seconds for kernel in kernels if kernel.mapped), whole),
         inserted_share=_rate(sum(kernel.seconds for kernel in kernels if kernel.inserted), whole),
         unmapped_share=_rate(sum(each.seconds for each in kernels if not each.mapped and not each.inserted), whole),
+        attributed_share=_rate(sum(kernel.seconds for kernel in kernels if kernel.mapped or kernel.serves), whole),
         mac_share=None if macs is None else found / macs if macs else 1.0,
     )
 

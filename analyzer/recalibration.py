@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
-from neural_cost.analyzer.calibration import NOISY, Calibration, Rate
+from neural_cost.analyzer.calibration import COPIES, NOISY, Calibration, Rate
 
 
 def ratios(found: Calibration, before: Calibration) -> list[tuple[Rate, float]]:
@@ -21,7 +21,7 @@ def disagreement(found: Calibration, before: Calibration) -> str | None:
     if not apart:
         return None
     rate, ratio = max(apart, key=lambda pair: max(pair[1], 1 / pair[1]))
-    size = f"{rate.size >> 10} KiB" if rate.what == "bandwidth" else f"n = {rate.size}"
+    size = f"{rate.size >> 10} KiB" if rate.what in ("bandwidth", *COPIES) else f"n = {rate.size}"
     threads = f"{rate.threads} thread{'' if rate.threads == 1 else 's'}"
     return (
         f"the machine is noisy, or has changed: {len(apart)} of {len(both)} figures are more than {NOISY:.0%} from "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -10,23 +9,21 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from neural_cost.analyzer.arguments import check_depth, choice, device_of, sizes_of
 from neural_cost.analyzer.collector import paused_gc
 from neural_cost.analyzer.conditions import Range
-from neural_cost.analyzer.cost import FLOPS_PER_MAC
 from neural_cost.analyzer.errors import BackendError, OptionError
 from neural_cost.analyzer.expressions import Formula
 from neural_cost.analyzer.formulas import Formulas
 from neural_cost.analyzer.memory.fits import Fits, InPlace, fits
 from neural_cost.analyzer.memory.record import Best, Memory
 from neural_cost.analyzer.opened import Opened
-from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.records import Coverage, ModelInfo, NodeRecord, Totals
+from neural_cost.analyzer.report_data import report_data
 from neural_cost.analyzer.roofline import Bound
 from neural_cost.analyzer.tables.rows import Row, columns, rows
 from neural_cost.analyzer.tables.summary import summary
 from neural_cost.analyzer.tables.text import to_text
 from neural_cost.analyzer.tables.view import By, Column, View
 from neural_cost.analyzer.tokens import Tokens, find_tokens
-from neural_cost.analyzer.walk import NodeCost
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,54 +171,15 @@ class Report(Record):
         With `training` also what that training run costs, with `prediction` how long a run will take. `findings` are
         by default those that are predicted.
         """
-        from importlib.metadata import version
-
-        tokens = self.tokens
-        return {
-            "schema_version": 1,
-            "tool": {"name": "neural-cost", "version": version("neural-cost")},
-            "convention": {"flops_per_mac": FLOPS_PER_MAC, "causal_attention": self.causal},
-            "model": self.model.to_dict(),
-            "totals": self.totals.to_dict(),
-            "coverage": self.coverage.to_dict(),
-            **({} if tokens is None else {"tokens": tokens.to_dict()}),
-            "memory": self._memory(timeline=memory, best=best_order, in_place=in_place),
-            **({} if training is None else {"training": self.training(training).to_dict()}),
-            **self._formulas(),
-            "nodes": self._nodes(),
-            "bounds": [bound.to_dict() for bound in self.bounds],
-            "findings": [each.to_dict() for each in (self.findings if findings is None else findings)],
-            **({"prediction": self.prediction.to_dict()} if prediction else {}),
-            "notes": self.notes,
-        }
-
-    def _memory(self, *, timeline: bool, best: bool, in_place: InPlace) -> dict[str, Any]:
-        found = self.memory.to_dict()
-        if not timeline:
-            del found["timeline"]
-        elif (fit := self.fits(in_place=in_place)) is not None:
-            found["fits"] = fit.to_dict()
-        return found | ({"best": self.best_order().to_dict()} if best else {})
-
-    def _formulas(self) -> dict[str, Any]:
-        """The formulas of what is open; nothing where nothing is."""
-        if not self.opened.names:
-            return {}
-        ranges = {name: found.to_dict() for name, found in self.ranges.items()}
-        per_token = {name: str(found) for name, found in self.per_token.items()}
-        more = {"ranges": ranges} | ({"per_token": per_token} if per_token else {})
-        return {"formulas": self.formulas.to_dict() | more}
-
-    def _nodes(self) -> list[dict[str, Any]]:
-        """The nodes, with formulas of one execution and of their repeats where dimensions are open."""
-        plain = [node.to_dict() for node in self.nodes]
-        if not self.opened.names:
-            return plain
-        texts = [
-            None if found is None else {name: str(formula) for name, formula in found.items()}
-            for found in self.formulas.nodes
-        ]
-        return [node | {"formulas": text} for node, text in zip(plain, texts, strict=True)]
+        return report_data(
+            self,
+            memory=memory,
+            best_order=best_order,
+            in_place=in_place,
+            training=training,
+            findings=findings,
+            prediction=prediction,
+        )
 
     def rows(self, by: By | str = By.NODE, depth: int | None = None, sort: Column | str = Column.INDEX) -> list[Row]:
         """Rows of a view: a node each, or sums over the nodes of an operator, module, function or call.
@@ -273,63 +231,3 @@ class Report(Record):
         from neural_cost.analyzer.tables.html import to_html
 
         return to_html(summary(self, View()))
-
-
-def total(
-    nodes: list[NodeCost],
-    weights: Sequence[Weight],
-    compulsory: int | None,
-    peak: int | None,
-    sizes_known: bool = True,
-) -> Totals:
-    """Sum what is known, as often as it runs; `compulsory` and the activation `peak` are None where not known.
-
-    `sizes_known` tells that no weight is left out because its size is not known.
-    """
-    macs: dict[str, int] = {}
-    flops: dict[str, int] = {}
-    kinds: dict[str, int] = {}
-    other = special = moved = 0
-    complete = sizes_known
-    for node in nodes:
-        cost, repeats = node.cost, node.repeats
-        if cost is None or repeats is None:
-            complete = False
-            continue
-        for kind, count in cost.macs_by_type.items() if cost.macs else ():
-            macs[kind] = macs.get(kind, 0) + count * repeats
-        for kind, count in cost.flops_by_type.items() if cost.flops else ():
-            flops[kind] = flops.get(kind, 0) + count * repeats
-        if cost.flops:
-            kinds[node.kind] = kinds.get(node.kind, 0) + cost.flops * repeats
-        other += cost.other_flops * repeats
-        special += cost.special_ops * repeats
-        moved += cost.traffic_bytes * repeats
-    return Totals(
-        complete=complete,
-        macs=sum(macs.values()),
-        flops=FLOPS_PER_MAC * sum(macs.values()) + other,
-        other_flops=other,
-        special_ops=special,
-        macs_by_type=macs,
-        flops_by_type=flops,
-        flops_by_kind=kinds,
-        parameters=sum(weight.elements for weight in weights),
-        parameter_bytes=sum(weight.stored.bytes for weight in weights),
-        per_op_bytes=moved,
-        compulsory_bytes=compulsory,
-        activation_peak_bytes=peak,
-    )
-
-
-def cover(nodes: list[NodeCost]) -> Coverage:
-    """List what is left out: operators without a rule, and nodes whose cost is not known."""
-    without = [node for node in nodes if node.uncounted]
-    counts = Counter((node.node.domain, node.node.op_type, node.why or "") for node in without)
-    uncounted = [{"domain": d, "op_type": o, "nodes": n, "why": w} for (d, o, w), n in counts.items()]
-    unknown = [
-        {"node": node.node.name, "tensor": next((t.name for t in node.node.outputs if t), ""), "why": node.why or ""}
-        for node in nodes
-        if node.cost is None and not node.uncounted
-    ]
-    return Coverage(len(nodes), sum(node.cost is not None for node in nodes), uncounted, unknown)

@@ -73,7 +73,7 @@ class Detection(Record):
         gpus: what drivers tell of.
         devices: the CPU by its datasheet, then each GPU that the table knows.
         notes: what was not found in the table.
-        measured: the CPU as it was calibrated, or measured for `detect_hardware`; None where it was not.
+        measured: the GPU as it was calibrated, or the CPU, or the CPU measured for `detect_hardware`; else None.
     """
 
     cpu: CpuInfo
@@ -84,8 +84,10 @@ class Detection(Record):
 
     @property
     def device(self) -> Device:
-        """What bounds are made for: the first GPU if there is one that the table knows, else the CPU."""
-        return self.devices[1] if len(self.devices) > 1 else self.measured or self.devices[0]
+        """What bounds are made for: the first GPU if it was measured or the table knows it, else the CPU."""
+        if self.measured is not None and (self.measured.type == "gpu" or len(self.devices) == 1):
+            return self.measured
+        return self.devices[min(1, len(self.devices) - 1)]
 
     @property
     def source(self) -> str:
@@ -136,16 +138,20 @@ def detect() -> Detection:
 def detect_hardware(*, measure: bool = True) -> tuple[Device, Detection]:
     """The device that bounds are made for, and what was detected: the first GPU if there is one, else the CPU.
 
-    The CPU's figures are those of its calibration (`neural-cost hardware --calibrate`). Without one its float32 peak
-    and its bandwidth are measured now, once in a process, as no table has its bandwidth: that takes some seconds.
+    Figures are those of a calibration (`neural-cost hardware --calibrate`). Without one a GPU has those of its
+    datasheet, and a CPU's float32 peak and bandwidth are measured now, once in a process, as no table has its
+    bandwidth: that takes some seconds.
 
     Args:
         measure: False leaves a CPU that was not calibrated as its datasheet has it, with `memory_bandwidth` None.
     """
+    from neural_cost.runtime.calibrate.store import stored, stored_gpus
+
     found = detect()
-    if found.device.type == "cpu":
+    if found.gpus and (gpus := stored_gpus()):
+        found = replace(found, measured=gpus[0].device())
+    elif found.device.type == "cpu":
         from neural_cost.runtime.calibrate.quick import quick_device
-        from neural_cost.runtime.calibrate.store import stored
 
         calibration = stored()
         known = calibration.device() if calibration is not None else quick_device() if measure else None

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from neural_cost.analyzer.report import Report
 from neural_cost.analyzer.tables.figures import size
+from neural_cost.runtime.gpus import detect_gpus
+from neural_cost.runtime.providers import ON_GPUS, SHORT
 
 MEMINFO = Path("/proc/meminfo")
 LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
@@ -18,21 +20,29 @@ def free_bytes() -> int | None:
     return min(found, default=None)
 
 
-def foreseen(report: Report) -> str | None:
+def foreseen(report: Report, provider: str = "cpu") -> str | None:
     """What to be warned of before a run: weights and activations need more than is free; None where they fit.
 
-    The lower figure of activations is taken: what is warned of then cannot fit.
+    The lower figure of activations is taken: what is warned of then cannot fit. Of a GPU it is the whole memory.
     """
-    free, peak = free_bytes(), report.memory.peak_lower_bytes
+    on_gpu = SHORT.get(provider, provider).lower() in ON_GPUS
+    free, peak = gpu_bytes() if on_gpu else free_bytes(), report.memory.peak_lower_bytes
     if free is None or peak is None:
         return None
     needed = report.totals.parameter_bytes + peak
     if needed <= free:
         return None
-    return (
-        f"{report.model.path} needs {size(needed)} or more at these sizes, and {size(free)} are free: the run may be "
-        "ended by the system; a smaller --dim needs less"
+    there = (
+        f"the GPU has {size(free)}: the run may fail"
+        if on_gpu
+        else (f"{size(free)} are free: the run may be ended by the system")
     )
+    return f"{report.model.path} needs {size(needed)} or more at these sizes, and {there}; a smaller --dim needs less"
+
+
+def gpu_bytes() -> int | None:
+    """The memory of the largest GPU; None where there is none, or it does not tell."""
+    return max((gpu.memory_bytes for gpu in detect_gpus() if gpu.memory_bytes is not None), default=None)
 
 
 def _of_machine() -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,14 @@ def with_names(file: Path) -> bytes | None:
     """The bytes of such a copy; None where the model needs none."""
     model = onnx.load(file, load_external_data=False)
     return bytes(model.SerializeToString()) if name_nodes(model) else None
+
+
+def names_given(copy: bytes) -> dict[tuple[str, ...], str]:
+    """Names of the nodes of such a copy by what they make; those that another in the model makes too are left out."""
+    nodes = list(_nodes(onnx.load_from_string(copy).graph))
+    made = Counter(tuple(filter(None, node.output)) for node in nodes)
+    named = {tuple(filter(None, node.output)): node.name for node in nodes}
+    return {outputs: name for outputs, name in named.items() if made[outputs] == 1}
 
 
 def name_nodes(model: onnx.ModelProto) -> bool:

@@ -6,7 +6,7 @@ import math
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,6 @@ import onnx
 
 from neural_cost.analyzer.analyze import analyze
 from neural_cost.analyzer.device import Device
-from neural_cost.analyzer.errors import BackendError
 from neural_cost.analyzer.findings.find import find
 from neural_cost.analyzer.gap.analyze import analyze_gap
 from neural_cost.analyzer.kernel_work import kernel_work, needed_outside, read_outside
@@ -27,13 +26,15 @@ from neural_cost.runtime.detect import detect_cpu
 from neural_cost.runtime.feeds import check_declared, make_feeds, shapes_of
 from neural_cost.runtime.free_memory import foreseen
 from neural_cost.runtime.inputs import Array
-from neural_cost.runtime.mapping.claims import Claim, claim_all
-from neural_cost.runtime.mapping.executed import executed_graph
-from neural_cost.runtime.mapping.source import source_nodes
+from neural_cost.runtime.mapping.claim import Claim
+from neural_cost.runtime.mapping.claimed import by_event, claimed
 from neural_cost.runtime.named_copy import with_names
 from neural_cost.runtime.profile_events import Event, Executed, read_profile
 from neural_cost.runtime.profile_events import Profile as Events
-from neural_cost.runtime.session import Session, SessionOptions, call, open_session
+from neural_cost.runtime.profiled_run import Profiled as ProfiledRun
+from neural_cost.runtime.profiled_run import profiled_run
+from neural_cost.runtime.providers import APART, BLOCKING, CPU
+from neural_cost.runtime.session import Session, SessionOptions, call, elsewhere, open_session
 from neural_cost.runtime.this_machine import bounding_device
 from neural_cost.runtime.timing import Timing, benchmark
 from neural_cost.runtime.written_out import written_out
@@ -98,7 +99,7 @@ def profile(
     sizes = {**(shapes or {}), **shapes_of(inputs or {})}
     on = bounding_device(None, provider=provider, threads=threads) if device is None else device
     report = analyze(path, dims, sizes, on, trips=trips, progress=tell)
-    if (warning := foreseen(report)) is not None:
+    if (warning := foreseen(report, provider)) is not None:
         warnings.warn(warning, ResourceWarning, stacklevel=2)
     options = SessionOptions(provider=provider, threads=threads, level=level)
     feeds = make_feeds(report, inputs)
@@ -117,7 +118,7 @@ def profile(
         events, graph, whole = _profiled(copy or model, options, where, feeds, Path(scratch), timing, budget_s)
     if not whole:
         timing = replace(timing, stopped_by="interrupt")
-    kernels = _kernels(report, events, graph)
+    kernels = _kernels(report, events, claimed(report, graph, copy or model))
     measurement = _measurement(session, options, timing, events, feeds)
     gap = None if report.opened.device is None else analyze_gap(report, measurement, kernels=kernels)
     return Profile(
@@ -143,40 +144,27 @@ def _profiled(  # noqa: PLR0917
     budget_s: float,
 ) -> tuple[Events, onnx.GraphProto | None, bool]:
     """What ran, the graph of it where there is one, and whether it ran as often as it should."""
-    optimized = scratch / "optimized.onnx"
-    try:
-        session = open_session(model, options, folder=folder, profile=scratch / "profile", optimized=optimized)
-    except BackendError:  # a provider that compiles parts of the graph cannot save it
-        session = open_session(model, options, folder=folder, profile=scratch / "profile")
-    run = session.runner(feeds)
-    runs = max(LEAST_PROFILED, min(MOST_PROFILED, int(budget_s / max(timing.median_s, 1e-6))))
-    whole = _run_often(run, WARMUP + runs)
-    events = read_profile(Path(session.handle.end_profiling()), WARMUP)
-    graph = onnx.load(optimized, load_external_data=False).graph if optimized.exists() else None
+    runs = WARMUP + max(LEAST_PROFILED, min(MOST_PROFILED, int(budget_s / max(timing.median_s, 1e-6))))
+    order = ProfiledRun(
+        model=model, options=options, folder=folder, feeds=feeds, scratch=scratch, warmup=WARMUP, runs=runs
+    )
+    file, whole = profiled_run(order)
+    events = read_profile(file, WARMUP)
+    graph = onnx.load(order.optimized, load_external_data=False).graph if order.optimized.exists() else None
     return events, graph, whole
 
 
-def _run_often(run: Callable[[], object], times: int) -> bool:
-    """Run so often, or until Ctrl-C, as soon as one run counts; whether all of them ran."""
-    for done in range(times):
-        try:
-            run()
-        except KeyboardInterrupt:
-            if done <= WARMUP:
-                raise
-            return False
-    return True
-
-
-def _kernels(report: Report, events: Events, graph: onnx.GraphProto | None) -> list[Kernel]:
+def _kernels(report: Report, events: Events, claims: Sequence[Claim]) -> list[Kernel]:
     """Kernels that ran, each with the nodes that it does; without the graph that ran, no one knows which."""
-    claims = [] if graph is None else claim_all(executed_graph(graph), source_nodes(report.nodes))
-    by_name = {claim.node.name: claim for claim in claims}
+    by_name = by_event(claims, events.kernels)
     readers = needed_outside(report.nodes, report.opened.returned)
-    return [_kernel(report, ran, by_name.get(ran.name), readers) for ran in events.kernels]
+    helped = {claim.joins for claim in claims if claim.joins is not None}
+    return [_kernel(report, ran, by_name.get(ran.name), readers, helped) for ran in events.kernels]
 
 
-def _kernel(report: Report, ran: Executed, claim: Claim | None, readers: Mapping[str, set[int]]) -> Kernel:
+def _kernel(
+    report: Report, ran: Executed, claim: Claim | None, readers: Mapping[str, set[int]], helped: Container[Claim]
+) -> Kernel:
     places = () if claim is None else tuple(claim.places)
     joined = claim is not None and claim.joined
     work = None if claim is None or not places or joined else _work(report, claim, readers)
@@ -193,7 +181,9 @@ def _kernel(report: Report, ran: Executed, claim: Claim | None, readers: Mapping
         source_nodes=places,
         repeated=() if claim is None else tuple(sorted(claim.twins)),
         joined=joined,
+        helped=claim in helped,
         inserted=claim is not None and claim.inserted,
+        serves=() if claim is None else tuple(claim.serves),
         macs=None if claim is None else 0 if joined else _macs(report, places),
         work=work,
         bound_s=None if bound is None else bound * ran.executions,
@@ -246,7 +236,7 @@ def _measurement(
         kernels_s=events.kernels_s,
         peak_bytes=None if events.peak_bytes is None else events.peak_bytes + inputs,
         session_s=session.seconds,
-        notes=tuple(_notes(timing, options.threads)),
+        notes=(*_notes(timing, options.threads if session.provider == CPU else None), *_of_device(session, events)),
     )
 
 
@@ -255,6 +245,21 @@ def _cores() -> int:
     cpu = detect_cpu()
     quota = math.inf if cpu.quota_cpus is None else math.ceil(cpu.quota_cpus)
     return int(max(1, min(cpu.cores or cpu.threads, quota)))
+
+
+def _of_device(session: Session, events: Events) -> Iterator[str]:
+    """What a reader must know where a device does the work: whether it did, and what the times of kernels are."""
+    shares: dict[str, float] = {}
+    for kernel in events.kernels:
+        shares[kernel.provider] = shares.get(kernel.provider, 0.0) + kernel.seconds
+    if session.provider != CPU:
+        yield from elsewhere(session.provider, shares, "of the time of kernels")
+    yield from (note for note in session.notes() if "memory of the host" in note)
+    if session.provider in APART and session.provider not in BLOCKING:
+        yield (
+            f"times of kernels are of starting them: {session.provider} goes on by itself, and ONNX Runtime's profile "
+            "does not tell for how long"
+        )
 
 
 def _notes(timing: Timing, threads: int | None) -> Iterator[str]:

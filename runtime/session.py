@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from neural_cost.analyzer.errors import BackendError, closest
+from neural_cost.analyzer.errors import BackendError
 from neural_cost.runtime.inputs import Array
+from neural_cost.runtime.providers import (
+    APART,
+    CPU,
+    MEMORY,
+    asked_for,
+    check_started,
+    did_not_start,
+    find_libraries,
+    provider_name,
+    silent,
+)
 
 LEVELS = {
     "disable": "ORT_DISABLE_ALL",
@@ -19,23 +31,6 @@ LEVELS = {
     "extended": "ORT_ENABLE_EXTENDED",
     "all": "ORT_ENABLE_ALL",
 }
-# short names that do not follow from the provider's own
-PROVIDERS = {
-    "cpu": "CPUExecutionProvider",
-    "cuda": "CUDAExecutionProvider",
-    "tensorrt": "TensorrtExecutionProvider",
-    "coreml": "CoreMLExecutionProvider",
-    "dml": "DmlExecutionProvider",
-    "openvino": "OpenVINOExecutionProvider",
-    "rocm": "ROCMExecutionProvider",
-    "migraphx": "MIGraphXExecutionProvider",
-    "qnn": "QNNExecutionProvider",
-    "xnnpack": "XnnpackExecutionProvider",
-    "acl": "ACLExecutionProvider",
-    "webgpu": "WebGpuExecutionProvider",
-}
-PACKAGES = {"cuda": "onnxruntime-gpu", "tensorrt": "onnxruntime-gpu", "dml": "onnxruntime-directml",
-            "openvino": "onnxruntime-openvino"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +41,13 @@ class SessionOptions:
         provider: a short name ("cpu", "cuda"...) or ONNX Runtime's own.
         threads: of one operator; None leaves it to ONNX Runtime.
         level: "disable", "basic", "extended" or "all".
+        alone: refuse a model of which the provider leaves a node to the CPU.
     """
 
     provider: str = "cpu"
     threads: int | None = None
     level: str = "all"
+    alone: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +72,7 @@ class Session:
         binding = self.handle.io_binding()
         for name, value in self._values(feeds).items():
             binding.bind_ortvalue_input(name, value)
-        device = _device_of(self.handle.get_providers()[0])
+        device = self.memory
         for output in self.handle.get_outputs():
             binding.bind_output(output.name, device if output.type.startswith("tensor(") else "cpu")
 
@@ -90,11 +87,32 @@ class Session:
         names = [output.name for output in self.handle.get_outputs()]
         return dict(zip(names, self.handle.run(names, dict(feeds)), strict=True))
 
-    def _values(self, feeds: Mapping[str, Array]) -> dict[str, Any]:
+    @property
+    def provider(self) -> str:
+        """ONNX Runtime's name of what it runs on."""
+        return str(self.handle.get_providers()[0])
 
-        device = _device_of(self.handle.get_providers()[0])
+    @property
+    def memory(self) -> str:
+        """Where inputs and outputs lie, as ONNX Runtime calls it."""
+        return MEMORY.get(self.provider, "cpu")
+
+    def notes(self) -> list[str]:
+        """What a run does that is not the provider's work: nodes that the CPU has, and copies of inputs to a device."""
+        found = []
+        if self.provider in APART and self.memory == "cpu":
+            found.append(f"inputs and outputs lie in the memory of the host: copies to {self.provider} are in the time")
+        tell = getattr(self.handle, "get_provider_graph_assignment_info", None)
+        if self.provider == CPU or tell is None:  # an older ONNX Runtime does not tell
+            return found
+        counts = Counter[str]()
+        for part in tell():
+            counts[part.ep_name] += len(part.get_nodes())
+        return [*found, *elsewhere(self.provider, counts, "nodes")]
+
+    def _values(self, feeds: Mapping[str, Array]) -> dict[str, Any]:
         types = {each.name: each.type for each in self.handle.get_inputs()}
-        return {name: _value(array, types.get(name, ""), device) for name, array in feeds.items()}
+        return {name: _value(array, types.get(name, ""), self.memory) for name, array in feeds.items()}
 
 
 def open_session(
@@ -117,48 +135,37 @@ def open_session(
         optimized: where the graph is written to after its rewrites, its weights beside it.
 
     Raises:
-        BackendError: the provider is not there, or ONNX Runtime refuses the model.
+        BackendError: the provider is not there or does not start, or ONNX Runtime refuses the model.
     """
     import onnxruntime
 
     provider = provider_name(options.provider)
+    find_libraries(provider)
     settings = _settings(options, folder=folder, profile=profile, optimized=optimized)
     start = time.perf_counter()
+    given = model if isinstance(model, bytes) else str(model)
     try:
-        handle = onnxruntime.InferenceSession(
-            model if isinstance(model, bytes) else str(model), settings, providers=[provider]
-        )
+        with silent():
+            handle = onnxruntime.InferenceSession(given, settings, providers=asked_for(provider), enable_fallback=0)
     except Exception as error:  # ONNX Runtime raises many types of its own
+        if provider != CPU and "Please install" in str(error):  # TensorRT's own library is missing
+            raise did_not_start(provider, "ONNX Runtime lacks libraries that it needs") from error
         where = name if isinstance(model, bytes) else model
         raise BackendError(f"{where} cannot be loaded by ONNX Runtime: {_short(error)}") from error
     seconds = time.perf_counter() - start
-    if handle.get_providers()[0] != provider:
-        raise BackendError(
-            f"{provider} is installed and does not start: ONNX Runtime fell back to {handle.get_providers()[0]}; "
-            "check its libraries and driver, or choose another --provider."
-        )
+    check_started(provider, handle.get_providers())
     return Session(handle, seconds, options)
 
 
-def provider_name(name: str) -> str:
-    """ONNX Runtime's name of a provider.
-
-    Raises:
-        BackendError: it is not there; says which are.
-    """
-    import onnxruntime
-
-    there = onnxruntime.get_available_providers()
-    wanted = PROVIDERS.get(name.lower(), name)
-    if wanted in there:
-        return wanted
-    short = {full: each for each, full in PROVIDERS.items()}
-    known = ", ".join(short.get(each, each) for each in there)
-    if wanted not in PROVIDERS.values():
-        raise BackendError(f'there is no provider "{name}"{closest(name, PROVIDERS)}; here are: {known}.')
-    package = PACKAGES.get(short[wanted])
-    install = f"install {package} in place of onnxruntime" if package else "install an ONNX Runtime that has it"
-    raise BackendError(f"the provider {short[wanted]} is not in this ONNX Runtime: {install}; here are: {known}.")
+def elsewhere(provider: str, counts: Mapping[str, float], what: str) -> list[str]:
+    """A note where other providers than the wanted one did something; empty where it did all."""
+    whole = sum(counts.values())
+    others = {name: count for name, count in counts.items() if name != provider and count}
+    if not others:
+        return []
+    parts = ", ".join(f"{name} {count / whole:.0%}" for name, count in others.items())
+    none = "" if counts.get(provider) else f": it is no run on {provider} at all"
+    return [f"{provider} did not have all {what}: of them had {parts}{none}"]
 
 
 def call(what: str, fn: Callable[[], Any]) -> Any:
@@ -186,6 +193,10 @@ def _settings(options: SessionOptions, *, folder: Path | None, profile: Path | N
     if options.threads is not None:
         settings.intra_op_num_threads = options.threads
         settings.inter_op_num_threads = 1
+    if options.alone and provider_name(options.provider) != CPU:
+        settings.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+    if provider_name(options.provider) != CPU:
+        settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
     if folder is not None:
         settings.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
     if profile is not None:
@@ -197,13 +208,6 @@ def _settings(options: SessionOptions, *, folder: Path | None, profile: Path | N
         settings.add_session_config_entry(f"{beside}file_name", f"{optimized.name}.weights")
         settings.add_session_config_entry(f"{beside}min_size_in_bytes", "1024")
     return settings
-
-
-def _device_of(provider: str) -> str:
-    """Where inputs and outputs lie for a provider."""
-    return {"CUDAExecutionProvider": "cuda", "TensorrtExecutionProvider": "cuda", "DmlExecutionProvider": "dml"}.get(
-        provider, "cpu"
-    )
 
 
 def _value(array: Array, kind: str, device: str) -> Any:

@@ -38,10 +38,11 @@ def _costs(profile: Profile, kernel: Kernel) -> dict[str, Any]:
     """Figures of one execution."""
     work = kernel.work
     each = max(kernel.executions, 1)
-    nodes = [profile.report.nodes[place] for place in kernel.source_nodes]
+    nodes = [profile.report.nodes[place] for place in kernel.source_nodes or kernel.serves]
     return {
         "kernel": kernel.operator,
         "operators": [node.op_type for node in nodes],
+        "serves": [profile.report.nodes[place].name for place in kernel.serves],
         "scope": next((node.scope for node in nodes if node.scope), ""),
         "macs": None if kernel.macs is None else kernel.macs // each,
         "flops": None if work is None else work.flops,

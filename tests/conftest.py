@@ -1,11 +1,15 @@
 """Exports of PyTorch models, made once for all tests of a session."""
 
+import signal
 from collections.abc import Callable
 from functools import cache
 
 import pytest
 
 from tests.transformer_models import Exported, export, export_by_trace
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts with `&` what Ctrl-C is not to end
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # else tests that interrupt a process wait for minutes
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,9 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 FACE = "face"
@@ -22,6 +23,26 @@ FOLDERS = {"src/neural_cost": FACE} | {room: room for room in ROOMS if room != F
 FRAMEWORKS = {"torch", "onnxscript", "tensorflow", "keras", "tf2onnx", "jax", "jaxlib", "jax2onnx", "flax", "equinox"}
 HEAVY = FRAMEWORKS | {"onnxruntime", "sympy", "pandas", "matplotlib", "plotly"}  # imported inside functions alone
 SLOW_TO_START = HEAVY | {"onnx", "onnx_ir", "onnx_shape_inference"}
+
+# Of the analyzer, from the bottom up, as CONTRIBUTING.md has them: modules and folders that say where others belong.
+LAYERS = (
+    {"errors", "cost", "record", "expressions", "intervals", "values"},
+    {"wire_format", "external_data", "inline_data", "functions", "load"},
+    {"node", "shape_mends", "dimensions", "engine", "control_flow", "conditions", "views", "shapes"},
+    {"rules", "walk", "parameters", "records", "totals"},
+    {"device", "roofline", "kernel_work"},
+    {"memory", "fusion", "training", "formulas", "tokens", "opened", "bounding"},
+    {"report", "report_data", "analyze"},
+    {"gap", "prediction", "findings", "profiled"},
+)
+# Imports inside functions that go up a layer: a record's own methods draw it, or ask for what is made of it.
+UPWARD = {
+    ("report", "findings.find"),
+    ("report", "prediction.predict"),
+    ("gap.record", "tables.gap"),
+    ("comparison", "findings.backends"),
+    ("comparison", "tables.comparison"),
+}
 
 
 @dataclass(frozen=True)
@@ -88,6 +109,56 @@ def _room(module: str) -> str | None:
         case ["neural_cost", room, *_]:
             return room if room in ROOMS else FACE
     return None
+
+
+def imports_within(analyzer: Path) -> dict[str, set[str]]:
+    """Which modules of the analyzer each of them imports at run time, in functions too; by names inside the package."""
+    files = {_name(file.relative_to(analyzer)): file for file in sorted(analyzer.rglob("*.py"))}
+    return {
+        name: {found for node in _at_run_time(ast.parse(file.read_text())) for found in _targets(node, files)} - {name}
+        for name, file in files.items()
+    }
+
+
+def _targets(node: ast.AST, known: Container[str]) -> Iterator[str]:
+    """The modules of the analyzer that a statement takes something from, or takes whole."""
+    module, *members = [name.removeprefix("neural_cost.analyzer.") for name in _modules(node)] or [""]
+    whole = [name for name in members if name in known]
+    yield from whole or [name for name in (module,) if name in known]
+
+
+def upward(imports: dict[str, set[str]]) -> set[tuple[str, str]]:
+    """Imports of a higher layer by a lower one."""
+    pairs = {(name, other) for name, others in imports.items() for other in others}
+    return {(name, other) for name, other in pairs if -1 < _layer(name) < _layer(other)}
+
+
+def _layer(module: str) -> int:
+    """The place of a module's layer; -1 for one that belongs to none."""
+    names = {module, module.split(".", maxsplit=1)[0]}
+    return next((place for place, layer in enumerate(LAYERS) if names & layer), -1)
+
+
+def cycle(imports: dict[str, set[str]]) -> list[str]:
+    """Modules of which each imports the one before it, the first and the last being one; empty without a circle."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return [str(name) for name in error.args[1]]
+    return []
+
+
+def _name(file: Path) -> str:
+    parts = file.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _at_run_time(tree: ast.AST) -> Iterator[ast.AST]:
+    """All of a file that runs, sooner or later: what is for type checkers alone is left out."""
+    for node in ast.iter_child_nodes(tree):
+        yield node
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield from _at_run_time(node)
 
 
 def loaded_by(code: str) -> set[str]:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tests.imports import FOLDERS, SLOW_TO_START, direction_complaints, loaded_by
+from tests.imports import (
+    FOLDERS,
+    LAYERS,
+    SLOW_TO_START,
+    UPWARD,
+    cycle,
+    direction_complaints,
+    imports_within,
+    loaded_by,
+    upward,
+)
 from tests.layout import ROOT
 
 HELP = "import runpy, sys; sys.argv = ['neural-cost', '--help']; "
@@ -77,3 +87,47 @@ def test_start_loads_nothing_heavy(code):
 @pytest.mark.parametrize("module", ["torch", "onnxruntime", "sympy", "pandas", "matplotlib", "onnx_ir"])
 def test_loading_something_heavy_is_noticed(module):
     assert module in loaded_by(f"import {module}") & SLOW_TO_START
+
+
+def test_the_analyzer_imports_nothing_in_a_circle():
+    imports = imports_within(ROOT / "analyzer")
+    assert len(imports) > 100
+    assert "cost" in imports["node"]  # so that the names are those of modules
+    assert {(name, other) for name, others in imports.items() for other in others} >= UPWARD
+    down = {name: {other for other in others if (name, other) not in UPWARD} for name, others in imports.items()}
+    assert cycle(down) == []
+    assert upward(down) == set()
+
+
+def test_an_import_of_a_higher_layer_is_found():
+    found = {
+        "cost": {"errors"},
+        "load": {"walk"},
+        "rules.pooling": {"memory.record", "node"},
+        "tables.text": {"report"},
+    }
+    assert upward(found) == {("load", "walk"), ("rules.pooling", "memory.record")}
+
+
+def test_the_layers_are_those_that_are_written_down():
+    written = (ROOT / "CONTRIBUTING.md").read_text()
+    for layer in LAYERS:
+        assert all(f"`{name}`" in written or f"`{name}/`" in written for name in layer)
+        assert all((ROOT / "analyzer" / name).is_dir() or (ROOT / f"analyzer/{name}.py").is_file() for name in layer)
+
+
+@pytest.mark.parametrize("hidden", ["", "def f():\n    "])
+def test_a_circle_is_found(hidden, tmp_path):
+    write(tmp_path, "a.py", "from neural_cost.analyzer import b")
+    write(tmp_path, "b.py", "from neural_cost.analyzer.c import C")
+    write(tmp_path, "c.py", hidden + "from neural_cost.analyzer.a import A")
+    found = cycle(imports_within(tmp_path))
+    assert set(found) == {"a", "b", "c"}
+    assert found[0] == found[-1]
+
+
+def test_imports_for_type_checkers_make_no_circle(tmp_path):
+    write(tmp_path, "a.py", "from neural_cost.analyzer import b")
+    write(tmp_path, "b.py", "if TYPE_CHECKING:\n    from neural_cost.analyzer.a import A")
+    assert imports_within(tmp_path) == {"a": {"b"}, "b": set()}
+    assert cycle(imports_within(tmp_path)) == []

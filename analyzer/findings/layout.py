@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from neural_cost.analyzer.findings.record import Finding
 from neural_cost.analyzer.findings.subject import Subject
+from neural_cost.analyzer.measurement import Kernel
 from neural_cost.analyzer.tables.figures import seconds
 
 OF_LAYOUT = (
@@ -22,19 +23,28 @@ SHARE = 0.01  # of the whole time
 
 
 def inserted(subject: Subject) -> Iterator[Finding]:
-    """Reorders, transposes, casts and copies that ran and are in no node of the file."""
+    """Reorders, transposes, casts and copies that ran and are in no node of the file; the nodes that they serve."""
     found = [kernel for kernel in subject.kernels if kernel.inserted]
     time = None if subject.gap is None else subject.gap.seconds("conversion")
     if found and subject.matters(time, SHARE):
         counts = Counter(kernel.op_type for kernel in found).most_common()
         kinds = ", ".join(f"{count} {kind}" for kind, count in counts)
+        places = _served(subject, found)
+        served = f", for {len(places)} node{'' if len(places) == 1 else 's'}" if places else ""
         yield subject.finding(
             "inserted-conversions",
-            (),
-            f"the runtime inserts {kinds}, which take {seconds(time)}",
+            places,
+            f"the runtime inserts {kinds}, which take {seconds(time)}{served}",
             time,
             OF_TYPES if counts[0][0] == "Cast" else OF_LAYOUT,
         )
+
+
+def _served(subject: Subject, inserted: Sequence[Kernel]) -> list[int]:
+    """The nodes that inserted kernels serve, those first for which they take longest."""
+    places = sorted({place for kernel in inserted for place in kernel.serves})
+    took = {} if subject.gap is None else subject.gap.nodes
+    return sorted(places, key=lambda place: -took[place].conversion_s if place in took else 0.0)
 
 
 def transposes(subject: Subject) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.findings.record import Finding
 from neural_cost.analyzer.gap.record import Gap
-from neural_cost.analyzer.kernel_work import kernel_work, needed_outside
+from neural_cost.analyzer.kernel_work import kernel_work, needed_outside, read_outside
 from neural_cost.analyzer.measurement import Kernel, Measurement
 from neural_cost.analyzer.records import NodeRecord
 from neural_cost.analyzer.report import Report
@@ -81,14 +81,18 @@ class Subject:
         return not node.constant and bool(node.repeats)
 
     def seconds(self, places: Iterable[int]) -> float | None:
-        """What nodes took; without a run what they need at least, one by one. None where that is not known of any."""
+        """What nodes took; without a run what they need at least, one by one. None where that is not known of any.
+
+        Conversions that are inserted for them are not in it: those have a finding of their own.
+        """
         found = [self._seconds(place) for place in places]
         known = [each for each in found if each is not None]
         return sum(known) if known else None
 
     def _seconds(self, place: int) -> float | None:
         if self.gap is not None:
-            return self.gap.nodes[place].seconds if place in self.gap.nodes else None
+            found = self.gap.nodes.get(place)
+            return None if found is None else found.seconds - found.conversion_s
         node = self.nodes[place]
         return None if node.bound_s is None or node.repeats is None else node.bound_s * node.repeats
 
@@ -98,10 +102,8 @@ class Subject:
             return 0.0
         if not together:
             return sum(self.bound_of([place], together=True) for place in places)
-        members = set(places)
-        inner = {t.name for place in places for t in self.nodes[place].outputs if self._inside(t.name, members)}
-        needed = {t.name for place in places for t in self.nodes[place].outputs} - inner
-        work = kernel_work([self.nodes[place] for place in places], needed)
+        nodes = [self.nodes[place] for place in places]
+        work = kernel_work(nodes, read_outside(nodes, set(places), self.readers))
         return 0.0 if work is None else self._bound(work, max((self.nodes[p].repeats or 0) for p in places))
 
     def kernel_count(self, places: Sequence[int]) -> int:
@@ -140,9 +142,6 @@ class Subject:
             advice=advice,
             predicted=not self.ran,
         )
-
-    def _inside(self, tensor: str, members: set[int]) -> bool:
-        return self.readers.get(tensor, set()) <= members and bool(self.readers.get(tensor))
 
     def _bound(self, work: Work, repeats: int) -> float:
         assert self.device is not None

@@ -66,8 +66,8 @@ def analyze_gap(
     ran: Sequence[Kernel] = getattr(measurement, "kernels", ()) if kernels is None else kernels
     bound = report_bound(report, on)
     run = _Run(report, on, bound, ran, whole)
-    parts = [(kernel, run.parts(kernel, time)) for kernel, time in run.timed if _is_known(kernel)]
-    seconds = _seconds(run, parts, whole)
+    parts = list(run.parts())
+    seconds = _seconds(run, [each for _, each in parts], whole)
     floor_s = bound.floor_s or 0.0
     return Gap(
         measured_s=whole.median_s,
@@ -77,7 +77,7 @@ def analyze_gap(
         kind=on.kind,
         causes=tuple(Cause(cause, seconds.get(cause, 0.0)) for cause in CAUSES),
         bound_violated=whole.min_s < floor_s,
-        nodes=_nodes(report, on, parts),
+        nodes=_nodes(report, on, [*parts, *run.conversions()]),
         notes=tuple(_notes(run, bound)),
     )
 
@@ -113,10 +113,37 @@ class _Run:
         """Of kernels that are inserted, or of those whose work is not known."""
         return sum(time for kernel, time in self.timed if kernel.inserted == inserted and not _is_known(kernel))
 
-    def parts(self, kernel: Kernel, time: float) -> Parts:
+    def parts(self) -> Iterator[tuple[Sequence[int], Parts]]:
+        """Nodes and the time of their kernel, with that of kernels which do a part of its work."""
+        known = [(kernel, time) for kernel, time in self.timed if _is_known(kernel)]
+        helped = {kernel.source_nodes for kernel, _ in known if not kernel.joined}
+        added: dict[tuple[int, ...], list[tuple[float, int]]] = {}
+        for kernel, time in known:
+            if kernel.joined and kernel.source_nodes in helped:
+                added.setdefault(kernel.source_nodes, []).append((time, kernel.executions))
+        for kernel, time in known:
+            if not (kernel.joined and kernel.source_nodes in helped):
+                with_it = [] if kernel.joined else added.pop(kernel.source_nodes, [])
+                yield kernel.source_nodes, self._parts(kernel, [(time, kernel.executions), *with_it])
+
+    def conversions(self) -> Iterator[tuple[Sequence[int], Parts]]:
+        """The time of each inserted kernel, at the nodes that it serves."""
+        for kernel, time in self.timed:
+            if kernel.inserted and kernel.serves and not _is_known(kernel):
+                yield kernel.serves, Parts(conversion_s=time)
+
+    def _parts(self, kernel: Kernel, ran: Sequence[tuple[float, int]]) -> Parts:
+        """What ran of it is told as seconds and executions."""
         nodes = [self.report.nodes[place] for place in kernel.source_nodes]
         compulsory = 0.0 if kernel.joined else sum(self._compulsory[place] for place in kernel.source_nodes)
-        return kernel_parts(kernel, nodes, self.device, seconds=time, compulsory_s=compulsory, fixed_s=self.fixed_s)
+        return kernel_parts(
+            kernel,
+            nodes,
+            self.device,
+            seconds=sum(time for time, _ in ran),
+            compulsory_s=compulsory,
+            start_s=self.fixed_s * sum(executions for _, executions in ran),
+        )
 
     def _noted(self, kernel: Kernel) -> Noted:
         starts = bool(kernel.source_nodes) and only_starts([self.report.nodes[p] for p in kernel.source_nodes])
@@ -138,9 +165,9 @@ def _is_known(kernel: Kernel) -> bool:
     return kernel.mapped and not kernel.inserted and (kernel.work is not None or kernel.joined)
 
 
-def _seconds(run: _Run, parts: Sequence[tuple[Kernel, Parts]], whole: Timed) -> dict[str, float]:
+def _seconds(run: _Run, every: Sequence[Parts], whole: Timed) -> dict[str, float]:
     """Seconds of each cause; with the floor they are the median time."""
-    bound, every = run.bound, [each for _, each in parts]
+    bound = run.bound
     found: dict[str, float] = {}
     for each in every:
         for cause, seconds in each.causes:
@@ -165,12 +192,12 @@ def _undone(bound: Bound, parts: Sequence[Parts]) -> float:
     return most if most > ROUNDING * (bound.floor_s or 0.0) else 0.0
 
 
-def _nodes(report: Analyzed, device: Device, parts: Sequence[tuple[Kernel, Parts]]) -> dict[int, Parts]:
-    """Each node's part of its kernels."""
+def _nodes(report: Analyzed, device: Device, parts: Sequence[tuple[Sequence[int], Parts]]) -> dict[int, Parts]:
+    """Each node's part of what is of several."""
     found: dict[int, Parts] = {}
-    for kernel, whole in parts:
-        shares = node_shares([report.nodes[place] for place in kernel.source_nodes], device)
-        for place, share in zip(kernel.source_nodes, shares, strict=True):
+    for places, whole in parts:
+        shares = node_shares([report.nodes[place] for place in places], device)
+        for place, share in zip(places, shares, strict=True):
             part = whole.times(share)
             found[place] = together([part, found[place]] if place in found else [part])
     return dict(sorted(found.items()))

@@ -16,7 +16,7 @@ from neural_cost.analyzer.roofline import Work, kernel_bound
 
 
 def kernel_parts(
-    kernel: Kernel, nodes: Sequence[NodeRecord], device: Device, *, seconds: float, compulsory_s: float, fixed_s: float
+    kernel: Kernel, nodes: Sequence[NodeRecord], device: Device, *, seconds: float, compulsory_s: float, start_s: float
 ) -> Parts:
     """Lay the time of a kernel to its causes; none is below 0 but that of a violated bound.
 
@@ -24,9 +24,9 @@ def kernel_parts(
         kernel: its work, of one execution, is known, or it is joined to another that has the work of both.
         nodes: those of the file that it does.
         device: whose rates are the bound.
-        seconds: that all its executions took in the run.
+        seconds: that all its executions took in the run, and those of kernels that are joined to it.
         compulsory_s: seconds that its part of the compulsory bytes takes at the bandwidth of all of them.
-        fixed_s: seconds that starting a kernel costs within its own time.
+        start_s: seconds that starting all of these costs within their own time.
     """
     work = kernel.work or Work({}, 0)
     bound = kernel_bound(work, device)
@@ -34,7 +34,7 @@ def kernel_parts(
     floor = Parts(compute_s=runs * (bound.compute_s or 0.0), memory_s=compulsory_s).floor_s
     fused = max(floor, runs * (bound.memory_s or 0.0))
     above = seconds - fused
-    start = max(0.0, above if only_starts(nodes) else min(above, runs * fixed_s))
+    start = max(0.0, above if only_starts(nodes) else min(above, start_s))
     reachable = runs * ((bound.compute_s or 0.0) + (0.0 if kernel.joined else _slower(kernel, nodes, device)))
     size = max(0.0, min(above - start, reachable - fused))
     return Parts(

@@ -58,7 +58,8 @@ class Parts(Record):
 
     Attributes:
         compute_s, memory_s: what its FLOPs need at the best peak, and its compulsory bytes at the bandwidth of all.
-        fusion_s, size_s, kernel_s, dispatch_s: see `CAUSES`.
+        fusion_s, size_s, kernel_s, conversion_s, dispatch_s: see `CAUSES`; conversions are those of what it makes, or
+            of what it reads where no kernel makes that.
         violated_s: 0, or below 0 where it took less than its bound.
     """
 
@@ -67,6 +68,7 @@ class Parts(Record):
     fusion_s: float = 0.0
     size_s: float = 0.0
     kernel_s: float = 0.0
+    conversion_s: float = 0.0
     dispatch_s: float = 0.0
     violated_s: float = 0.0
 
@@ -87,6 +89,7 @@ class Parts(Record):
             ("fusion", self.fusion_s),
             ("size", self.size_s),
             ("kernel", self.kernel_s),
+            ("conversion", self.conversion_s),
             ("dispatch", self.dispatch_s),
             ("bound violated", self.violated_s),
         ]
@@ -150,8 +153,8 @@ class Gap(Record):
         device: whose figures these are, and `kind`: "datasheet" or "measured".
         causes: all of them, those of 0 seconds too, in order.
         bound_violated: the fastest run was faster than the floor: a figure of the device is too low.
-        nodes: of each node that ran, its part of its kernel; what is not of a node (conversion, jitter, time between
-            kernels, unexplained) is in `causes` alone.
+        nodes: of each node that ran, its part of its kernel and of the conversions that are inserted for that; what is
+            not of a node (jitter, time between kernels, unexplained) is in `causes` alone.
         notes: what makes it doubtful or less than it could be.
     """
 

@@ -8,8 +8,10 @@ from neural_cost.analyzer.prediction.piece import Job, Piece, count
 # Kinds that were timed in a type of their own, or that have no elements.
 OWN = frozenset({
     "Reshape", "If", "Loop", "And", "Not", "MatMulInteger", "DynamicQuantizeMatMul", "DynamicQuantizeLinear",
-    "QuantizeLinear", "DequantizeLinear",
+    "QuantizeLinear", "DequantizeLinear", "NonZero", "Range",
 })  # fmt: skip
+# The input that has the elements, where that is not the first; that of none where an operator makes them.
+ELEMENTS = {"Where": 1, "OneHot": 2, "ConstantOfShape": 1, "EyeLike": 1}
 TIMED_BITS = 32
 FEW = 64  # integers, as shapes are: starting the kernel is all that it takes
 
@@ -30,8 +32,7 @@ def of_type(job: Job, piece: Piece) -> Piece:
 
 def _elements(job: Job) -> Tensor:
     """The tensor whose type it works in."""
-    first = 1 if job.node.op_type == "Where" else 0
-    return job.node.input(first) or job.made
+    return job.node.input(ELEMENTS.get(job.node.op_type, 0)) or job.made
 
 
 def _was_timed(job: Job) -> bool:

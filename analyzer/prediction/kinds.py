@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from neural_cost.analyzer.node import Unknown
-from neural_cost.analyzer.prediction import control, convolutions, elementwise, moving, products, signals
+from neural_cost.analyzer.prediction import control, convolutions, elementwise, irregular, moving, products, signals
 from neural_cost.analyzer.prediction.element_types import of_type
 from neural_cost.analyzer.prediction.piece import Job, Piece, count
 
@@ -55,19 +55,28 @@ KINDS: Mapping[str, Pieces] = {
     **dict.fromkeys(("MaxPool", "AveragePool", "LpPool"), elementwise.pool),
     **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"), elementwise.global_pool),
     "Transpose": moving.transpose,
-    **dict.fromkeys(("Gather", "GatherND", "GatherElements"), moving.gather),
+    "Gather": moving.gather,
     "Concat": moving.concat,
     "Split": moving.split,
     "Slice": moving.part,
     "Pad": moving.pad,
-    **dict.fromkeys(("Expand", "Tile"), moving.expand),
+    "Expand": moving.expand,
     **dict.fromkeys(("Resize", "Upsample"), moving.resize),
-    **dict.fromkeys(("ScatterND", "ScatterElements", "Scatter"), moving.scatter),
+    "Tile": irregular.tiled,
+    "GatherND": irregular.gathered_rows,
+    "GatherElements": irregular.gathered,
+    **dict.fromkeys(("ScatterND", "ScatterElements", "Scatter"), irregular.scattered),
+    "CumSum": irregular.cumulated,
+    "OneHot": irregular.one_hot,
+    "TopK": irregular.best_of,
+    "NonZero": irregular.nonzero,
+    **dict.fromkeys(("DepthToSpace", "SpaceToDepth"), irregular.blocks),
+    "GridSample": irregular.sampled,
     **dict.fromkeys(("Loop", "Scan"), control.loop),
     "If": control.branch,
     "STFT": signals.short_time,
     "DFT": signals.discrete,
-    **dict.fromkeys(FILLING, moving.filled),
+    **dict.fromkeys(FILLING, irregular.filled),
 }
 ALIASES = {
     "RMSNormalization": "SimplifiedLayerNormalization",

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from neural_cost.analyzer.node import Tensor, Unknown
-from neural_cost.analyzer.prediction.piece import Job, Piece, count, ints, tail
+from neural_cost.analyzer.prediction.piece import Job, Piece, count, ints, tail, together
 
 
 def transpose(job: Job) -> Iterator[Piece]:
@@ -44,14 +43,9 @@ def _blocks(perm: list[int]) -> list[list[int]]:
 
 def gather(job: Job) -> Iterator[Piece]:
     """Rows of a table, of as many elements as lie behind the axis."""
-    dims, made = ints(job.node.x), count(job.node.y)
-    if job.node.op_type == "GatherND":
-        length = prod(dims[ints(job.node.input(1))[-1] + int(job.node.attr("batch_dims", 0)) :])
-    elif job.node.op_type == "GatherElements":
-        length = 1
-    else:
-        length = tail(dims, int(job.node.attr("axis", 0)) % max(1, len(dims)) + 1)
-    yield Piece("Gather", (made / max(1, length), length), guess=job.node.op_type != "Gather")
+    dims = ints(job.node.x)
+    length = tail(dims, int(job.node.attr("axis", 0)) % max(1, len(dims)) + 1)
+    yield Piece("Gather", (count(job.node.y) / max(1, length), length))
 
 
 def concat(job: Job) -> Iterator[Piece]:
@@ -67,19 +61,19 @@ def split(job: Job) -> Iterator[Piece]:
     """Runs of its outputs, which take turns."""
     dims = ints(job.node.x)
     if job.node.op_type in ("Slice", "Gather"):  # those of a group that is one Split
-        together = max(1, _together(job.node.x, job.node.y))
-        yield Piece("Split", (count(job.node.x) / together, together))
+        length = max(1, together(job.node.x, job.node.y))
+        yield Piece("Split", (count(job.node.x) / length, length))
         return
     axis = int(job.node.attr("axis", 0)) % max(1, len(dims))
     outputs = [tensor for tensor in job.node.outputs if tensor is not None]
-    length = tail(dims, axis) / max(1, len(outputs))
-    yield Piece("Split", (prod(dims) / max(1.0, length), length))
+    run = tail(dims, axis) / max(1, len(outputs))
+    yield Piece("Split", (prod(dims) / max(1.0, run), run))
 
 
 def part(job: Job) -> Iterator[Piece]:
     """A Slice: runs that lie together in what it is cut from."""
     steps = not _steps_by_one(job)
-    length = _behind_steps(job) if steps else _together(job.node.x, job.node.y)
+    length = _behind_steps(job) if steps else together(job.node.x, job.node.y)
     yield Piece("Slice", (count(job.node.y) / max(1, length), length), guess=steps)
 
 
@@ -99,47 +93,20 @@ def _behind_steps(job: Job) -> int:
 
 def pad(job: Job) -> Iterator[Piece]:
     """A Pad: the runs of what is padded."""
-    length = _together(job.node.y, job.node.x)
+    length = together(job.node.y, job.node.x)
     yield Piece("Pad", (count(job.node.y) / max(1, length), length))
 
 
 def expand(job: Job) -> Iterator[Piece]:
-    """An Expand, Tile or the like: runs of what is repeated."""
-    length = _together(job.node.y, job.node.x)
-    yield Piece("Expand", (count(job.node.y) / max(1, length), length), guess=job.node.op_type != "Expand")
-
-
-def _together(whole: Tensor | None, taken: Tensor | None) -> int:
-    """Elements of the smaller tensor that lie together in the larger one: up to the last axis whose size differs."""
-    large, small = ints(whole), ints(taken)
-    length = 1
-    for index, size in enumerate(reversed(small)):
-        length *= size
-        if index >= len(large) or large[len(large) - 1 - index] != size:
-            break
-    return length
+    """An Expand: runs of what is repeated."""
+    length = together(job.node.y, job.node.x)
+    yield Piece("Expand", (count(job.node.y) / max(1, length), length))
 
 
 def resize(job: Job) -> Iterator[Piece]:
     """A Resize or Upsample."""
     mode = job.node.attr("mode", "nearest")
-    if mode == "cubic":
-        raise Unknown("a cubic Resize takes many times as long as those that were timed")
-    nearest, guess = mode == "nearest", len(ints(job.node.y)) != 4
-    yield Piece("Resize nearest" if nearest else "Resize linear", (count(job.node.y),), guess=guess)
-
-
-def scatter(job: Job) -> Iterator[Piece]:
-    """A copy of all, and the rows that are put into it."""
-    yield Piece("Neg", (count(job.node.y),), guess=True)
-    updates = job.node.input(2)
-    if updates is not None:
-        yield Piece("Gather", (count(updates), 1), guess=True)
-
-
-def filled(job: Job) -> Iterator[Piece]:
-    """A tensor that is filled: one pass over it."""
-    yield Piece("Neg", (count(job.node.y),), 0.5, guess=True)
+    yield Piece(f"Resize {mode}", (count(job.node.y),), guess=len(ints(job.node.y)) != 4)
 
 
 def nothing(job: Job) -> Iterator[Piece]:

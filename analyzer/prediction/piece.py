@@ -80,3 +80,14 @@ def grown(size: int, block: int) -> int:
 def tail(dims: Sequence[int], axis: int) -> int:
     """Elements that lie together behind an axis, that axis with them."""
     return prod(dims[axis:])
+
+
+def together(whole: Tensor | None, taken: Tensor | None) -> int:
+    """Elements of the smaller tensor that lie together in the larger one: up to the last axis whose size differs."""
+    large, small = ints(whole), ints(taken)
+    length = 1
+    for index, size in enumerate(reversed(small)):
+        length *= size
+        if index >= len(large) or large[len(large) - 1 - index] != size:
+            break
+    return length

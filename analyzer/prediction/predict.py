@@ -62,6 +62,7 @@ def predict(report: Report, device: Device | None = None) -> Prediction:
         kernels=kernels,
         notes=(
             *_threads(table),
+            *_untimed(kernels, table),
             *_notes(kernels),
             *_strangers(kernels),
             *(_below(report, on, whole) if complete else ()),
@@ -152,6 +153,17 @@ def _strangers(kernels: Sequence[PredictedKernel]) -> Iterator[str]:
         yield (
             f"{', '.join(found[:MOST_NAMED])}{more}: nothing like it was timed; its bytes and products are taken as "
             "fast as those of an Add and a MatMul, and it can take many times as long"
+        )
+
+
+def _untimed(kernels: Iterable[PredictedKernel], table: KernelTable) -> Iterator[str]:
+    """Kinds that this calibration lacks: an older program made it, or ONNX Runtime has them not here."""
+    found = sorted({kind for kernel in kernels for kind in kernel.kinds} - set(table.curves))
+    if found:
+        more = ", ..." if len(found) > MOST_NAMED else ""
+        yield (
+            f"the calibration of {table.date[:10]} did not time {', '.join(found[:MOST_NAMED])}{more}: `neural-cost "
+            "hardware --calibrate --kernels` does, where ONNX Runtime can run it"
         )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from neural_cost.analyzer.calibration import Calibration, Rate
+from neural_cost.analyzer.calibration import COPIES, Calibration, Rate
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
 from neural_cost.analyzer.tables.figures import seconds
 
-COLUMNS = ("what", "threads", "size", "per_s", "spread")
+COLUMNS = ("device", "what", "threads", "size", "per_s", "spread")
+UNITS = {"bandwidth": "GB/s by working set", **dict.fromkeys(COPIES, "GB/s by size of the copy")}
 BAR = 30  # characters of the longest bar
 FULL = "\N{FULL BLOCK}"
 
@@ -22,46 +23,52 @@ def calibration_page(found: Calibration | None, *, quiet: bool = False) -> list[
     lines = [Paragraph(f"measured {found.date}; {versions}", "quiet")]
     lines += [Paragraph(f"no figure for {kind}: {why}", "quiet") for kind, why in found.left_out.items()]
     lines += [Paragraph(note, "warning") for note in (*found.doubts, *found.notes)]
-    curves = [] if quiet else [_curve(found, what) for what in (*found.types, "bandwidth")]
+    curves = [] if quiet else [_curve(found, what) for what in (*found.types, "bandwidth", *found.copies)]
     return [_peaks(found), *lines, *curves]
 
 
 def rate_rows(found: Calibration) -> list[dict[str, Any]]:
     """A row for each point."""
-    return [{name: getattr(rate, name) for name in COLUMNS} for rate in found.rates]
+    name = str(found.machine["name"])
+    return [{"device": name} | {field: getattr(rate, field) for field in COLUMNS[1:]} for rate in found.rates]
 
 
 def _peaks(found: Calibration) -> Grid:
     counts = sorted({rate.threads for rate in found.rates})
-    headings = [Heading("measured", "name"), *(Heading(_threads(count)) for count in counts)]
+    headings = [Heading("measured", "name"), *(Heading(_worker(found, count)) for count in counts)]
     devices = [found.device(count) for count in counts]
     lines = [[f"{kind}, GFLOP/s", *(_giga(device.peaks.get(kind)) for device in devices)] for kind in found.types]
     lines.append(["DRAM, GB/s", *(_giga(device.memory_bandwidth) for device in devices)])
+    best = [(what, max(rate.per_s for rate in found.curve(what, 1))) for what in found.copies]
+    lines += [[f"{what}, GB/s", _giga(rate)] for what, rate in best]
     lines.append(["an empty kernel", seconds(found.dispatch_s), *[""] * (len(counts) - 1)])
-    return Grid("Measured", headings, lines)
+    return Grid("Measured" if found.provider == "cpu" else f"Measured by {found.provider}", headings, lines)
 
 
 def _curve(found: Calibration, what: str) -> Grid:
     counts = sorted({rate.threads for rate in found.rates})
     points = {count: found.curve(what, count) for count in counts}
     most = max(rate.per_s for curve in points.values() for rate in curve)
-    unit = "GB/s by working set" if what == "bandwidth" else "GFLOP/s by n of a product of n x n matrices"
-    headings = [Heading("", "name"), *(part for count in counts for part in _headings(count))]
+    headings = [Heading("", "name"), *(part for count in counts for part in _headings(_worker(found, count)))]
     rows = zip(*points.values(), strict=True)
+    unit = UNITS.get(what, "GFLOP/s by n of a product of n x n matrices")
     return Grid(f"{what}, {unit}", headings, [_line(what, rates, most / BAR * len(counts)) for rates in rows])
 
 
-def _headings(count: int) -> tuple[Heading, Heading]:
-    return Heading(_threads(count)), Heading("", "remark")
+def _headings(worker: str) -> tuple[Heading, Heading]:
+    return Heading(worker), Heading("", "remark")
 
 
 def _line(what: str, rates: Sequence[Rate], per_character: float) -> list[str]:
-    name = _size(rates[0].size) if what == "bandwidth" else str(rates[0].size)
+    name = _size(rates[0].size) if what in UNITS else str(rates[0].size)
     return [name, *(part for rate in rates for part in (_giga(rate.per_s), FULL * round(rate.per_s / per_character)))]
 
 
-def _threads(count: int) -> str:
-    return f"{count} thread{'' if count == 1 else 's'}"
+def _worker(found: Calibration, threads: int) -> str:
+    """What a column is of: so many threads, or a GPU."""
+    if found.provider != "cpu":
+        return str(found.machine["name"])
+    return f"{threads} thread{'' if threads == 1 else 's'}"
 
 
 def _size(held: int) -> str:

@@ -17,7 +17,7 @@ def comparison_page(found: Comparison, *, quiet: bool = False) -> list[Block]:
     versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
     threads = f"{found.threads} thread{'' if found.threads == 1 else 's'}"
     head = [
-        Paragraph(f"{found.target}{f' at {sizes}' if sizes else ''}, {threads} on {found.machine}", "title"),
+        Paragraph(f"{found.target}{f' at {sizes}' if sizes else ''}, {threads} on {_where(found)}", "title"),
         *([] if quiet else [Paragraph(f"{found.date[:10]}; {versions}", "quiet")]),
     ]
     failed = [Paragraph(f"{each.name}: {each.error}", "warning") for each in found.backends if each.error]
@@ -101,3 +101,7 @@ def _change(now: BackendResult, before: BackendResult) -> str:
         return "-"
     apart = now.ci_s[0] > before.ci_s[1] or now.ci_s[1] < before.ci_s[0]
     return f"{now.median_s / before.median_s:.2f}{'' if apart else ' (intervals overlap)'}"
+
+
+def _where(found: Comparison) -> str:
+    return found.machine if found.device == "cpu" else f"{found.machine}, by {found.device}"

@@ -145,7 +145,9 @@ def _kernels(report: Report, kernels: Sequence[Kernel], top: int) -> Grid:
 def _what(row: dict[str, Any]) -> str:
     if row["nodes"]:
         return str(row["nodes"])
-    return "(inserted)" if row["inserted"] else "(not known)"
+    if row["inserted"]:
+        return f"(inserted for {row['serves']})" if row["serves"] else "(inserted)"
+    return "(not known)"
 
 
 def _rate(value: float | None) -> str:
@@ -164,6 +166,8 @@ def _mapped(mapping: Mapping, kernels: Sequence[Kernel]) -> list[Block]:
         f"{share(mapping.inserted_share, 1.0)} of kernel time is layout and type conversion that "
         f"{inserted} kernels do and the file does not ask for"
     )
+    if any(kernel.serves for kernel in kernels):
+        line += f"; with those that serve known nodes, {share(mapping.attributed_share, 1.0)} is laid to nodes"
     unknown = mapping.unmapped_share
     more = [Paragraph(f"Not mapped: {unknown:.1%} of kernel time", "warning")] if unknown else []
     return [Paragraph(line), *more]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 KERNEL = (
     "name", "op_type", "graph", "nodes", "seconds", "share", "executions", "macs", "flops", "bytes", "flops_per_s",
-    "bytes_per_s", "bound_s", "efficiency", "inserted",
+    "bytes_per_s", "bound_s", "efficiency", "inserted", "serves",
 )  # fmt: skip
 GROUP = ("name", "nodes", "seconds", "floor_s", *CAUSES)
 COLUMNS = {
@@ -52,6 +52,7 @@ def kernel_rows(report: Report, kernels: Sequence[Kernel]) -> list[dict[str, Any
         {
             **kernel.to_dict(),
             "nodes": " + ".join(report.nodes[place].label for place in kernel.source_nodes),
+            "serves": " + ".join(report.nodes[place].label for place in kernel.serves),
             "share": kernel.seconds / whole if whole else None,
         }
         for kernel in sorted(kernels, key=lambda kernel: -kernel.seconds)

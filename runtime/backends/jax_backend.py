@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from neural_cost.analyzer.errors import BackendError
 from neural_cost.runtime.backends.protocol import Job, Ready
 from neural_cost.runtime.inputs import Array
 
@@ -31,7 +32,10 @@ class Jax:
         assert job.native is not None
         compiled = jax.jit(job.native.function)
         names = list(job.native.example)
-        device = jax.devices("gpu" if job.device.startswith("cuda") else job.device)[0]
+        try:
+            device = jax.devices("gpu" if job.device.startswith("cuda") else job.device)[0]
+        except RuntimeError as error:
+            raise BackendError(f"this jax has no {job.device}: install jax[cuda13], and check the driver") from error
 
         def ready(feeds: Mapping[str, Array]) -> Ready:
             arrays = [jax.device_put(feeds[name], device) for name in names]

@@ -32,6 +32,6 @@ class OnnxRuntime:
         session = open_session(job.file, SessionOptions(provider=job.device, threads=job.threads, level=self.level))
 
         def ready(feeds: Mapping[str, Array]) -> Ready:
-            return Ready(session.runner(feeds), lambda: list(session.outputs(feeds).values()))
+            return Ready(session.runner(feeds), lambda: list(session.outputs(feeds).values()), notes=session.notes)
 
         return ready

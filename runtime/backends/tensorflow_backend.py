@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from neural_cost.analyzer.errors import BackendError
 from neural_cost.runtime.backends.protocol import Job, Ready
 from neural_cost.runtime.inputs import Array
 
@@ -36,14 +37,22 @@ class TensorFlow:
         if self.name != "keras":
             function = tf.function(function, jit_compile=self.name.endswith("xla"))
         names = list(job.native.example)
+        on_gpu = job.device.startswith("cuda")
+        if on_gpu and not tf.config.list_physical_devices("GPU"):  # it would take the CPU, and not say so
+            raise BackendError("this tensorflow has no GPU: install tensorflow[and-cuda], and check the driver")
+        device = "/GPU:0" if on_gpu else "/CPU:0"
 
         def ready(feeds: Mapping[str, Array]) -> Ready:
-            with tf.device("/GPU:0" if job.device.startswith("cuda") else "/CPU:0"):
+            with tf.device(device):
                 tensors = [tf.convert_to_tensor(feeds[name]) for name in names]
 
-            def outputs() -> list[Array]:
-                return [np.asarray(each) for each in tf.nest.flatten(function(*tensors))]
+            def run() -> Any:
+                with tf.device(device):
+                    found = function(*tensors)
+                if on_gpu:  # which works by itself
+                    tf.test.experimental.sync_devices()
+                return found
 
-            return Ready(lambda: function(*tensors), outputs)
+            return Ready(run, lambda: [np.asarray(each) for each in tf.nest.flatten(run())])
 
         return ready

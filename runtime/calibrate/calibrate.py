@@ -1,38 +1,43 @@
-"""Calibrate: every curve of this machine, for one thread and for all."""
+"""Calibrate: every curve of a place: this CPU, on one thread and on all, or a GPU."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import NamedTuple
 
-from neural_cost.analyzer.calibration import NOISY, Calibration, Rate
-from neural_cost.analyzer.cpu_info import CpuInfo
-from neural_cost.runtime.calibrate.bandwidth import bandwidth_rates, working_sets
-from neural_cost.runtime.calibrate.compute import SIZES, TYPES, compute_rates, why_not
+from neural_cost.analyzer.calibration import COPIES, NOISY, Calibration, Rate
+from neural_cost.runtime.calibrate.compute import TYPES, compute_rates, why_not
+from neural_cost.runtime.calibrate.copies import copy_rates
 from neural_cost.runtime.calibrate.dispatch import dispatch_seconds
-from neural_cost.runtime.detect import detect_cpu
+from neural_cost.runtime.calibrate.place import Place, this_cpu
 
 SHARE_OF_BANDWIDTH = 0.5
 SHARE_OF_DISPATCH = 0.05
+SHARE_OF_COPIES = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How long and how much to measure; the default takes about 26 seconds.
+    """How long and how much to measure; the default takes about 26 seconds on a CPU.
 
     Everything is measured `passes` times over, each time with sessions of their own, and the best counts: what disturbs
-    comes and goes in seconds, and threads that begin badly stay slow for as long as their session lives.
+    comes and goes in seconds, and threads that begin badly stay slow for as long as their session lives. What is None
+    is as the place has it.
     """
 
     budget_s: float = 18.0
     passes: int = 3
-    sizes: tuple[int, ...] = SIZES
+    sizes: tuple[int, ...] | None = None
     types: tuple[str, ...] = tuple(TYPES)
     working_sets: Sequence[int] | None = None
+
+
+GPU_PLAN = Plan(budget_s=12.0)
 
 
 class _Pass(NamedTuple):
@@ -43,75 +48,73 @@ class _Pass(NamedTuple):
     waits: int
 
 
-def calibrate(plan: Plan | None = None, progress: Callable[[str], object] | None = None) -> Calibration:
-    """Measure this machine. What else runs on it makes the figures worse: the record says where that was seen."""
-    plan = plan or Plan()
+def calibrate(
+    plan: Plan | None = None, progress: Callable[[str], object] | None = None, place: Place | None = None
+) -> Calibration:
+    """Measure this CPU, or another place. What else runs there makes figures worse: the record tells where seen.
+
+    Raises:
+        BackendError: the place's provider is not there or does not start, or its copies are wrong.
+    """
+    plan, place = plan or Plan(), place or this_cpu()
     tell = progress or (lambda stage: None)
-    info = detect_cpu()
-    left_out = {kind: why for kind in plan.types if (why := why_not(kind)) is not None}
+    left_out = {kind: why for kind in plan.types if (why := why_not(kind, place.provider)) is not None}
     kinds = [kind for kind in plan.types if kind not in left_out]
-    passes = [_pass(plan, info, kinds, _prefixed(tell, place + 1, plan.passes)) for place in range(plan.passes)]
+    passes = [_pass(plan, place, kinds, _prefixed(tell, number + 1, plan.passes)) for number in range(plan.passes)]
     return Calibration(
-        machine=identity(info),
+        machine=place.machine,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
-        versions={name: version(name) for name in ("onnxruntime", "numpy", "neural-cost")},
+        versions={**_versions(), **place.versions},
         rates=tuple(_best_of([each.rates for each in passes])),
         dispatch_s=min(each.dispatch_s for each in passes),
-        memory_bytes=info.memory_bytes,
+        memory_bytes=place.memory_bytes,
         left_out=left_out,
         disturbed=tuple(_disturbed([each.rates for each in passes], sum(each.waits for each in passes))),
-        notes=tuple(_notes()),
+        notes=(*_notes(), *place.notes),
     )
 
 
-def _pass(plan: Plan, info: CpuInfo, kinds: Sequence[str], tell: Callable[[str], object]) -> _Pass:
+def _pass(plan: Plan, place: Place, kinds: Sequence[str], tell: Callable[[str], object]) -> _Pass:
     """Measure everything once."""
-    counts = sorted({1, usable_threads(info)})
-    sets = list(plan.working_sets or working_sets(info.caches.get("L3") or info.caches.get("L2")))
+    sets, sizes = list(plan.working_sets or place.working_sets), plan.sizes or place.sizes
     budget_s = plan.budget_s / plan.passes
-    share = budget_s * (1 - SHARE_OF_BANDWIDTH - SHARE_OF_DISPATCH) / max(1, len(kinds) * len(counts))
+    copies_s = budget_s * SHARE_OF_COPIES if place.copies else 0.0
+    budget_s -= copies_s
+    share = budget_s * (1 - SHARE_OF_BANDWIDTH - SHARE_OF_DISPATCH) / max(1, len(kinds) * len(place.counts))
     waits: list[int] = []
     rates: list[Rate] = []
-    for count in counts:
+    for count in place.counts:
+        on = place.named(count)
         for kind in kinds:
-            tell(f"arithmetic in {kind}, {_threads(count)}")
-            rates += compute_rates(kind, count, share, plan.sizes, waited=lambda: waits.append(1))
-        tell(f"bandwidth, {_threads(count)}")
-        each = budget_s * SHARE_OF_BANDWIDTH / len(counts)
-        rates += bandwidth_rates(sets, count, each, waited=lambda: waits.append(1))
+            tell(f"arithmetic in {kind}, {on}")
+            rates += compute_rates(kind, count, share, sizes, waited=lambda: waits.append(1), provider=place.provider)
+        tell(f"bandwidth, {on}")
+        each = budget_s * SHARE_OF_BANDWIDTH / len(place.counts)
+        rates += place.bandwidth(sets, count, each, waited=lambda: waits.append(1))
+    if place.copies:
+        tell("copies to the device and back")
+        rates += copy_rates(place.memory, place.copies, copies_s)
     tell("starting kernels")
-    return _Pass(rates, dispatch_seconds(budget_s * SHARE_OF_DISPATCH), len(waits))
+    return _Pass(rates, dispatch_seconds(budget_s * SHARE_OF_DISPATCH, place.provider), len(waits))
 
 
 def _prefixed(tell: Callable[[str], object], number: int, passes: int) -> Callable[[str], object]:
     return lambda stage: tell(f"pass {number} of {passes}: {stage}")
 
 
-def _threads(count: int) -> str:
-    return f"{count} thread{'' if count == 1 else 's'}"
+def _versions() -> dict[str, str]:
+    import onnxruntime
 
-
-def identity(info: CpuInfo) -> Mapping[str, Any]:
-    """What a calibration holds for: another machine, or more or fewer cores, need their own."""
-    return {
-        "name": info.name,
-        "vendor": info.vendor,
-        "machine": info.machine,
-        "cores": info.cores,
-        "threads": info.threads,
-        "quota_cpus": info.quota_cpus,
-    }
-
-
-def usable_threads(info: CpuInfo) -> int:
-    """Cores that this process may use, or as many as its cgroup gives time for."""
-    cores = max(1, info.cores or info.threads)
-    return cores if info.quota_cpus is None else max(1, min(cores, round(info.quota_cpus)))
+    return {"onnxruntime": onnxruntime.__version__} | {name: version(name) for name in ("numpy", "neural-cost")}
 
 
 def _best_of(passes: Sequence[Sequence[Rate]]) -> list[Rate]:
-    """The best of all measurements of each point."""
-    return [max(same, key=lambda rate: rate.per_s) for same in zip(*passes, strict=True)]
+    """The best of all measurements of each point; a pass may lack some of the largest."""
+    found: dict[tuple[str, int, int], Rate] = {}
+    for rate in chain.from_iterable(passes):
+        key = rate.what, rate.threads, rate.size
+        found[key] = max(rate, found.get(key, rate), key=lambda each: each.per_s)
+    return list(found.values())
 
 
 def _disturbed(passes: Sequence[Sequence[Rate]], waits: int) -> list[str]:
@@ -126,7 +129,7 @@ def _disturbed(passes: Sequence[Sequence[Rate]], waits: int) -> list[str]:
             f"the machine was loaded: something else had the processor in {waits} of {measured} measurements on one "
             "thread"
         )
-    kind = next((rate.what for rate in passes[0] if rate.what != "bandwidth"), None)
+    kind = next((rate.what for rate in passes[0] if rate.what not in ("bandwidth", *COPIES)), None)
     peaks = [max((r.per_s for r in rates if (r.what, r.threads) == (kind, 1)), default=0.0) for rates in passes]
     if min(peaks) < (1 - NOISY) * max(peaks):
         notes.append(

@@ -12,14 +12,15 @@ from neural_cost.runtime.session import SessionOptions, open_session
 SHORT, LONG = 50, 250
 
 
-def dispatch_seconds(budget_s: float) -> float:
+def dispatch_seconds(budget_s: float, provider: str = "cpu") -> float:
     """Seconds for a kernel on one element."""
-    short, long = (_seconds(length, budget_s / 2) for length in (SHORT, LONG))
+    short, long = (_seconds(length, budget_s / 2, provider) for length in (SHORT, LONG))
     return max(0.0, (long - short) / (LONG - SHORT))
 
 
-def _seconds(length: int, budget_s: float) -> float:
-    session = open_session(chain(length), SessionOptions(threads=1, level="disable"))
+def _seconds(length: int, budget_s: float, provider: str) -> float:
+    options = SessionOptions(provider=provider, threads=1, level="disable", alone=True)
+    session = open_session(chain(length), options)
     return best(session.runner({"x0": np.ones(1, np.float32)}), budget_s).seconds
 
 

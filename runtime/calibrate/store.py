@@ -4,30 +4,53 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from neural_cost.analyzer.calibration import Calibration
 from neural_cost.analyzer.recalibration import disagreement, worse
 from neural_cost.analyzer.user_folder import user_folder
-from neural_cost.runtime.calibrate.calibrate import identity
+from neural_cost.runtime.calibrate.place import identity
 from neural_cost.runtime.detect import detect_cpu
 
 FOLDER: Path | None = None  # in place of the user's own
 
 
 def stored(machine: Mapping[str, Any] | None = None) -> Calibration | None:
-    """The calibration of a machine, by default this one; None where there is none that can be read."""
+    """The calibration of a machine, by default this one; None where there is none.
+
+    One that cannot be used is none either, and a warning says so: bounds would fall back to the datasheet unseen.
+    """
     wanted = machine or identity(detect_cpu())
+    file = file_of(wanted)
     try:
-        found = Calibration.from_dict(json.loads(file_of(wanted).read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError):
+        found = Calibration.from_dict(json.loads(file.read_text(encoding="utf-8")))
+    except FileNotFoundError:
         return None
-    return found if dict(found.machine) == dict(wanted) and found.rates else None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        return _unused(file, why)
+    return found if dict(found.machine) == dict(wanted) else _unused(file, "it is of another machine")
+
+
+@cache  # a command asks more than once
+def _unused(file: Path, why: str) -> None:
+    again = "`neural-cost hardware --calibrate` makes another"
+    logging.getLogger(__name__).warning("%s: this calibration is not used (%s); %s.", file, why, again)
+
+
+def stored_gpus() -> list[Calibration]:
+    """Calibrations of this machine's GPUs, by the providers that are installed."""
+    from neural_cost.runtime.calibrate.place import gpu_places
+
+    places, _ = gpu_places()
+    return [found for place in places if (found := stored(place.machine)) is not None]
 
 
 def store(calibration: Calibration) -> Path:

@@ -13,6 +13,9 @@ from neural_cost.runtime.mapping.executed import NCHWC, ExecutedGraph, ExecutedN
 from neural_cost.runtime.mapping.names import BLOCKED, kind_of, original
 from neural_cost.runtime.mapping.source import SourceGraph, SourceNode
 
+CLIPS = frozenset({"Relu", "Clip"})
+CHANNELS = (("Transpose", (0, 2, 3, 1)), ("Transpose", (0, 3, 1, 2)))  # to the last axis, and from it
+
 
 def aliases(executed: ExecutedGraph, source: SourceGraph, outer: Mapping[str, str]) -> dict[str, str]:
     """Tensors of the file by executed ones; `outer` are those of the graphs around."""
@@ -34,17 +37,22 @@ def _through_layouts(executed: ExecutedGraph, source: SourceGraph, found: dict[s
         if node.is_layout and node.inputs and node.outputs and node.outputs[0] in found:
             after = found[node.outputs[0]]
             own = source.producers.get(after)
-            kept = own is not None and own.inputs and (own.name, own.op_type) == (node.name, node.op_type)
-            found.setdefault(node.inputs[0], own.inputs[0] if own is not None and kept else after)
+            found.setdefault(node.inputs[0], own.inputs[0] if own is not None and _is_done(own, node) else after)
+
+
+def _is_done(own: SourceNode, node: ExecutedNode) -> bool:
+    """Whether a layout operator is one of the file: it has its name, or is the move of channels that it asks for."""
+    kept = (own.name, own.op_type) == (node.name, node.op_type)
+    return bool(own.inputs) and (kept or (node.channels_last and own.moves in CHANNELS))
 
 
 def _targets(node: ExecutedNode, source: SourceGraph, found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Outputs that are not known yet, each with the tensor of the file that it holds."""
     if all(name in found for name in node.outputs):
         return
-    blocked = BLOCKED.fullmatch(node.name) if node.domain == NCHWC else None
-    if blocked and original(blocked["tensor"]) in source.producers:
-        yield node.outputs[0], _after_fused(original(blocked["tensor"]), node, source, found)
+    blocked = _blocked(node, source)
+    if blocked is not None:
+        yield node.outputs[0], _after_fused(blocked, node, source, found)
         return
     counterpart = _counterpart(node, source, found)
     if counterpart is not None:
@@ -54,18 +62,31 @@ def _targets(node: ExecutedNode, source: SourceGraph, found: Mapping[str, str]) 
         yield node.outputs[0], found[node.inputs[0]]
 
 
+def _blocked(node: ExecutedNode, source: SourceGraph) -> str | None:
+    """The tensor after which a blocked convolution is named; one that was transposed is named after its node."""
+    named = BLOCKED.fullmatch(node.name) if node.domain == NCHWC else None
+    if named is None:
+        return None
+    tensor = original(named["tensor"])
+    maker = source.producers.get(tensor) or source.by_name.get(tensor)
+    if maker is None or not maker.outputs:
+        return None
+    return tensor if tensor in maker.outputs else maker.outputs[0]
+
+
 def _after_quantizing(tensor: str, node: ExecutedNode, source: SourceGraph) -> str:
     """The result of a kernel that quantizes it as the file does after the node that it stands for."""
     if node.op_type == _made_by(tensor, source) or kind_of(node.op_type) == node.op_type:
         return tensor
-    for _ in range(2):  # an activation may stand between
-        readers = source.consumers[tensor]
+    after = tensor
+    for _ in range(2):  # an activation may stand between, which quantizing does
+        readers = source.consumers[after]
         quantized = next((reader for reader in readers if reader.op_type == "QuantizeLinear"), None)
         if quantized is not None:
             return quantized.outputs[0]
-        if len(readers) != 1:
+        if len(readers) != 1 or readers[0].op_type not in CLIPS:
             break
-        tensor = readers[0].outputs[0]
+        after = readers[0].outputs[0]
     return tensor
 
 
@@ -75,11 +96,11 @@ def _after_fused(tensor: str, node: ExecutedNode, source: SourceGraph, found: Ma
         tensor = _after_sum(tensor, found[node.sums], source)
     if not node.activation or _made_by(tensor, source) == node.activation:
         return tensor
-    return next((reader.outputs[0] for reader in source.consumers[tensor] if reader.op_type == node.activation), tensor)
+    return next((reader.outputs[0] for reader in _readers(tensor, source) if reader.op_type == node.activation), tensor)
 
 
 def _after_sum(tensor: str, added: str, source: SourceGraph) -> str:
-    for reader in source.consumers[tensor]:
+    for reader in _readers(tensor, source):
         if reader.op_type in ("Add", "Sum") and source.root(added) in map(source.root, reader.inputs):
             return reader.outputs[0]
     return tensor
@@ -98,12 +119,23 @@ def _counterpart(node: ExecutedNode, source: SourceGraph, found: Mapping[str, st
     if node.is_layout or not node.inputs or any(name not in found for name in node.inputs):
         return None
     roots = [source.root(found[name]) for name in node.inputs]
+    if node.op_type == "QuickGelu":
+        return _gated(found[node.inputs[0]], source)
     same = [
         reader
         for reader in _readers(found[node.inputs[0]], source)
         if reader.op_type == kind and [source.root(name) for name in reader.inputs] == roots
     ]
     return same[0] if len(same) == 1 else None
+
+
+def _gated(tensor: str, source: SourceGraph) -> SourceNode | None:
+    """The product of a tensor and its sigmoid."""
+    for reader in _readers(tensor, source):
+        makers = [_made_by(name, source) for name in reader.inputs]
+        if reader.op_type == "Mul" and "Sigmoid" in makers:
+            return reader
+    return None
 
 
 def _readers(tensor: str, source: SourceGraph) -> Iterator[SourceNode]:

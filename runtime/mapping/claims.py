@@ -5,94 +5,97 @@ A node belongs to one kernel: the first, in the order in which kernels run, that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from neural_cost.runtime.mapping.aliases import aliases
-from neural_cost.runtime.mapping.executed import ExecutedGraph, ExecutedNode
+from neural_cost.runtime.mapping.branches import Source
+from neural_cost.runtime.mapping.claim import Claim, Level
+from neural_cost.runtime.mapping.executed import MOVERS, ExecutedGraph, ExecutedNode
+from neural_cost.runtime.mapping.pushed import find_pushed
+from neural_cost.runtime.mapping.served import find_served
 from neural_cost.runtime.mapping.source import SourceGraph, SourceNode
 from neural_cost.runtime.mapping.twins import find_twins
 
 
-@dataclass(eq=False)
-class Claim:
-    """A kernel, and the places of the source nodes that it computes.
-
-    Attributes:
-        graph: of the file, "main" or the path of a body.
-        twins: those of the places whose result another of them makes: the kernel computes them once.
-        inserted: it does nothing that the file asks for: it only moves data or converts its type.
-        joined: it has no node of its own, as it does a part of what the kernel does that reads its result.
-    """
-
-    node: ExecutedNode
-    graph: str
-    places: list[int] = field(default_factory=list)
-    twins: set[int] = field(default_factory=set)
-    inserted: bool = False
-    joined: bool = False
-
-
-def claim_all(
-    executed: ExecutedGraph,
-    nodes: Mapping[str, Sequence[SourceNode]],
-    graph: str = "main",
-    outer: Mapping[str, str] | None = None,
-) -> list[Claim]:
+def claim_all(executed: ExecutedGraph, source: Source) -> list[Claim]:
     """Claims of every kernel, those of bodies after the node that runs them."""
-    source = SourceGraph(nodes.get(graph, ()), executed.tensors)
-    found = aliases(executed, source, outer or {})
+    found = _claim_graph(executed, source, "main", {}, Level())
+    find_pushed(found, source.nodes)
+    for claim in found:
+        if claim.joins is not None:
+            claim.places = list(claim.joins.places)
+    find_served(found)
+    return found
+
+
+def _claim_graph(
+    executed: ExecutedGraph, file: Source, graph: str, outer: Mapping[str, str], level: Level
+) -> list[Claim]:
+    """Claims in one graph and its bodies; `outer` are tensors of the file by executed ones in the graphs around."""
+    source = SourceGraph(file.seen_as(graph, executed), executed.tensors)
+    found = aliases(executed, source, outer)
     find_twins(executed, source, found)
-    claims = _Claims(source, executed, found)
+    claims = _Claims(source, executed, found, level)
     result = []
     for node in executed.nodes:
         claim = claims.of(node, graph)
         result.append(claim)
+        owner = claims.owner(claim, node) if node.bodies else None
         for name, body in node.bodies.items():
-            owner = claims.owner(claim, node)
-            place = f"{graph}/{owner}/{name}"
-            result += claim_all(body, nodes, place, found)
+            place = graph if owner is None else f"{owner.graph}/{owner.label}"
+            inner = _claim_graph(body, file, f"{place}/{name}", found, Level(level))
+            if owner is not None and owner.op_type != node.op_type:
+                _help(claim, inner)
+            result += inner
     claims.absorb()
     claims.join(result)
     return result
 
 
+def _help(owner: Claim, body: Iterable[Claim]) -> None:
+    """What a body has that stands for an operator of the file which is no loop, and is not of that one's own body."""
+    for claim in body:
+        if not claim.places:
+            claim.joins, claim.inserted = owner, False
+
+
 class _Claims:
     """Claims over one graph."""
 
-    def __init__(self, source: SourceGraph, executed: ExecutedGraph, found: Mapping[str, str]) -> None:
+    def __init__(self, source: SourceGraph, executed: ExecutedGraph, found: Mapping[str, str], level: Level) -> None:
         self.source = source
+        self.level = level
         self.found = found
         self.made = set(found.values())  # a kernel does not make again what another makes
         self.by_node: dict[SourceNode, Claim] = {}
         self.producers = {name: node for node in executed.nodes for name in node.outputs}
-        self.readers: dict[str, list[ExecutedNode]] = {}
-        for node in executed.nodes:
-            for name in node.inputs:
-                self.readers.setdefault(name, []).append(node)
 
     def of(self, node: ExecutedNode, graph: str) -> Claim:
         """Claim what no kernel has claimed before."""
         stops = {self.found[name] for name in self._known_inputs(node)}
         targets = [self.found[name] for name in node.outputs if name in self.found]
-        places: list[int] = []
-        claim = Claim(node, graph, places)
+        claim = Claim(node, graph, self.level)
+        self.level.add(claim)
         makers = [self.source.producers[name] for name in targets if name in self.source.producers]
         runs_constants = bool(makers) and all(each.constant for each in makers)
         for each in self._slice(targets, stops, constants=runs_constants):
             self.by_node[each] = claim
-            places.append(each.place)
-        places.sort()
-        only_moves = node.is_layout or (bool(targets) and stops.issuperset(targets))
-        return claim if places or not only_moves else Claim(node, graph, inserted=True)
+            claim.places.append(each.place)
+        claim.places.sort()
+        same = node.op_type in MOVERS and bool(targets) and stops.issuperset(targets)
+        claim.inserted = not claim.places and (node.is_layout or same)
+        if claim.inserted:
+            claim.doubles = next((self.by_node.get(each) for each in makers if each.op_type == node.op_type), None)
+        return claim
 
-    def owner(self, claim: Claim, node: ExecutedNode) -> str:
-        """Name in the file of the node that a body belongs to."""
+    def owner(self, claim: Claim, node: ExecutedNode) -> SourceNode | None:
+        """The node of the file that a body belongs to."""
         named = self.source.by_name.get(node.name)
-        if named is not None and named.op_type == node.op_type:
-            return named.name
-        mine = [each.name for each, held in self.by_node.items() if held is claim and each.op_type == node.op_type]
-        return mine[0] if mine else node.name
+        if named is None or named.op_type != node.op_type:
+            mine = [each for each, held in self.by_node.items() if held is claim]
+            same = [each for each in mine if each.op_type == node.op_type]
+            named = next(iter(same or mine), None)
+        return named
 
     def absorb(self) -> None:
         """Nodes that move data for a kernel which reads it where it was belong to that kernel; so do twins."""
@@ -109,17 +112,27 @@ class _Claims:
                 twin.twins.add(each.place)
 
     def join(self, claims: Sequence[Claim]) -> None:
-        """A kernel without nodes of its own, whose result no tensor of the file is, helps the one that reads it."""
-        owners = {claim.node: claim for claim in claims}
-        for index in reversed(range(len(claims))):
-            claim = claims[index]
-            if claim.places or claim.inserted or any(name in self.found for name in claim.node.outputs):
+        """A kernel without nodes of its own, whose result no tensor of the file is, helps the first that reads it."""
+        for claim in reversed(claims):
+            if claim.level is not self.level or claim.places or claim.inserted:
                 continue
-            readers = [reader for name in claim.node.outputs for reader in self.readers.get(name, [])]
-            places = sorted({place for reader in readers if reader in owners for place in owners[reader].places})
-            if places:
-                claim.joined = True
-                claim.places.extend(places)
+            if any(name in self.found for name in claim.node.outputs):
+                continue
+            helped = self._helped(claim)
+            if helped is not None:
+                claim.joins = helped.joins or helped
+                claim.places = list(claim.joins.places)
+
+    def _helped(self, claim: Claim) -> Claim | None:
+        """The first kernel with nodes that reads what it makes, or what inserted ones make of that."""
+        waiting = [claim]
+        for each in waiting:
+            readers = [reader for name in each.node.outputs for reader in self.level.readers(name)]
+            found = next((reader for reader in readers if reader.places), None)
+            if found is not None:
+                return found
+            waiting += [reader for reader in readers if reader.inserted]
+        return None
 
     def _known_inputs(self, node: ExecutedNode) -> Iterator[str]:
         """What a kernel reads, and behind what nothing is known of, what that was made from."""

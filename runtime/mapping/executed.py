@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import onnx
 
@@ -15,6 +16,10 @@ LAYOUT_OPS = frozenset(
         "ReorderOutput", "MemcpyFromHost", "MemcpyToHost", "QuantizeLinear", "DequantizeLinear",
     }
 )  # fmt: skip
+# what takes elements or puts them together, and computes nothing
+MOVERS = frozenset({"Concat", "Expand", "Gather", "Pad", "Slice", "Split", "Tile"})
+# what is the same for nodes that move or convert in the same way
+Moves: TypeAlias = "tuple[str, Any]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +34,8 @@ class ExecutedNode:
     activation: str = ""
     sums: str = ""  # the input that a convolution adds to its result
     bodies: Mapping[str, ExecutedGraph] = field(default_factory=dict)
+    moves: Moves | None = None
+    channels_last: bool = False  # a reorder that puts them there, or takes them from there
 
     @property
     def is_layout(self) -> bool:
@@ -48,6 +55,19 @@ class ExecutedGraph:
     def tensors(self) -> set[str]:
         """Names of all that it reads or makes."""
         return {*self.inputs, *(name for node in self.nodes for name in (*node.inputs, *node.outputs))}
+
+    def runs_if(self, outputs: Sequence[str]) -> bool:
+        """Whether an If runs that makes these, and no branch stands in its place."""
+        wanted = set(outputs)
+        return any(node.op_type == "If" and not wanted.isdisjoint(node.outputs) for node in self.nodes)
+
+
+def moves(op_type: str, attributes: Mapping[str, Any]) -> Moves | None:
+    """How a Transpose or a Cast moves or converts; None for others, and where it is not told."""
+    if op_type == "Transpose":
+        axes = tuple(attributes.get("perm") or ())
+        return op_type, () if axes == tuple(reversed(range(len(axes)))) else axes
+    return (op_type, attributes["to"]) if op_type == "Cast" and "to" in attributes else None
 
 
 def executed_graph(graph: onnx.GraphProto, constants: frozenset[str] = frozenset()) -> ExecutedGraph:
@@ -79,4 +99,10 @@ def _node(node: onnx.NodeProto, constants: frozenset[str]) -> ExecutedNode:
         activation,
         node.input[3] if adds else "",
         bodies,
+        moves(node.op_type, {name: onnx.helper.get_attribute_value(attributes[name]) for name in _told(attributes)}),
+        "channels_last" in attributes and attributes["channels_last"].i == 1,
     )
+
+
+def _told(attributes: Iterable[str]) -> list[str]:
+    return [name for name in attributes if name in ("perm", "to")]

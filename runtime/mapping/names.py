@@ -6,8 +6,10 @@ import re
 
 # what a blocked convolution or pooling is called: after the tensor that it made before it was blocked
 BLOCKED = re.compile(r"(?P<tensor>.+?)(_bn|_mul)?_nchwc(_token_\d+)?")
-# a copy of a tensor, or of a node, beside the one that has the name
-COPY = re.compile(r"(?:Inserted(?:PrecisionFree)?Cast_)?(?P<name>.+?)(?:/duplicated)?(?:_token_\d+)?")
+# a copy of a tensor, or of a node, beside the one that has the name; or what is in the body of a SequenceMap
+COPY = re.compile(
+    r"(?:Inserted(?:PrecisionFree)?Cast_|_inlfunc_SequenceMap_)?(?P<name>.+?)(?:/duplicated)?(?:_token_\d+)?"
+)
 FUSED = {"FusedConv": "Conv", "FusedMatMul": "MatMul", "FusedGemm": "Gemm", "QGemm": "Gemm", "NhwcMaxPool": "MaxPool"}
 
 

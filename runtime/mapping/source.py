@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from neural_cost.analyzer.records import NodeRecord
-from neural_cost.runtime.mapping.executed import LAYOUT_OPS
+from neural_cost.runtime.mapping.executed import LAYOUT_OPS, Moves, moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +22,10 @@ class SourceNode:
     outputs: Sequence[str]
     constant: bool
     same: str  # equal for nodes that do the same to what they read
+    graph: str = "main"  # the path of what holds it
+    label: str = ""  # its name in the file, which the paths of its bodies have in them
+    runs: bool = True  # it is counted: it is in no branch that is not taken
+    moves: Moves | None = None
 
     @property
     def is_layout(self) -> bool:
@@ -79,25 +83,32 @@ class SourceGraph:
         return self._roots[tensor]
 
 
-def source_nodes(records: Sequence[NodeRecord]) -> dict[str, list[SourceNode]]:
-    """Nodes of a report by the graph that holds them."""
+def source_nodes(
+    records: Sequence[NodeRecord], given: Mapping[tuple[str, ...], str] | None = None
+) -> dict[str, list[SourceNode]]:
+    """Nodes of a report by the graph that holds them; `given` are other names that the runtime got, by outputs."""
     found: dict[str, list[SourceNode]] = defaultdict(list)
     for place, record in enumerate(records):
-        found[record.graph].append(_node(place, record))
+        found[record.graph].append(_node(place, record, given or {}))
     return found
 
 
-def _node(place: int, record: NodeRecord) -> SourceNode:
+def _node(place: int, record: NodeRecord, given: Mapping[tuple[str, ...], str]) -> SourceNode:
     node = record.source.node
     outer = [tensor.name for tensor in node.inputs if tensor is not None and not tensor.constant]
     attributes = sorted((name, repr(value)) for name, value in node.attributes.items())
     constants = [tensor.name for tensor in node.inputs if tensor is not None and tensor.constant]
+    outputs = [tensor.name for tensor in node.outputs if tensor is not None]
     return SourceNode(
         place,
-        record.name,
+        given.get(tuple(outputs), record.name),
         record.op_type,
         outer,
-        [tensor.name for tensor in node.outputs if tensor is not None],
+        outputs,
         record.constant,
         f"{record.domain}::{record.op_type} {attributes} {constants}",
+        record.graph,
+        record.name,
+        record.repeats != 0,
+        moves(record.op_type, node.attributes),
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 from neural_cost.analyzer.environment import environment
 from neural_cost.analyzer.errors import BackendError
-from neural_cost.runtime.rounds.worker import Order, thread_variables, work
+from neural_cost.runtime.rounds.worker import Order, variables, work
 
 POLL_S = 0.02
 PATIENCE_S = 3.0  # for a process to end by itself
@@ -35,7 +35,7 @@ class Process:
         self._mine, its = context.Pipe()
         self._process = context.Process(target=work, args=(order, its), daemon=True)
         try:
-            with environment(thread_variables(order.threads, order.log.parent)), _without_main():
+            with environment(variables(order)), without_main():
                 self._process.start()
         except Exception as error:
             raise BackendError(
@@ -130,7 +130,7 @@ class Process:
 
 
 @contextmanager
-def _without_main() -> Iterator[None]:
+def without_main() -> Iterator[None]:
     """Hide the script that was started: a new process would run it again, and compare once more."""
     main = sys.modules["__main__"]
     before = {name: getattr(main, name) for name in ("__file__", "__spec__") if hasattr(main, name)}

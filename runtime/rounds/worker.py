@@ -21,6 +21,7 @@ from neural_cost.runtime.timing import paused, wall
 
 Load: TypeAlias = Callable[[], NativeCall]
 PR_SET_PDEATHSIG = 1
+TAKE_GPUS = ("keras", "jax")
 TARGET_S = 0.02  # of the samples of a round: enough calls that one interruption does not decide it
 
 
@@ -94,7 +95,7 @@ class _Worker:
             )
         self.ready = self.make(read_arrays(feeds))
         prepared = time.perf_counter()
-        self.ready.run()
+        self._time(1)  # which waits for a device that works by itself
         first = time.perf_counter()
         for _ in range(2):
             self.ready.run()
@@ -114,8 +115,8 @@ class _Worker:
         return samples
 
     def cpu_share(self) -> float | None:
-        """CPU seconds of all threads for each second of sampling."""
-        return self.cpu_s / self.wall_s if self.wall_s > 0 else None
+        """CPU seconds of all threads for each second of sampling; None where a device does the work."""
+        return self.cpu_s / self.wall_s if self.wall_s > 0 and self.order.device == "cpu" else None
 
     def outputs(self, file: Path) -> None:
         """Write the results of a run to a file."""
@@ -123,8 +124,8 @@ class _Worker:
         write_list(file, self.ready.outputs())
 
     def memory(self) -> int | None:
-        """The most bytes that this process had in memory."""
-        return resident_peak()
+        """The most bytes that this process had in memory; None where a device has its own, which is in no such sum."""
+        return resident_peak() if self.order.device == "cpu" else None
 
     def _time(self, calls: int) -> float:
         assert self.ready is not None
@@ -162,6 +163,14 @@ def _end_with_parent() -> None:
 
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def variables(order: Order) -> dict[str, Any]:
+    """What the environment of a process says: threads, and no GPU for frameworks that would take it unasked."""
+    found = thread_variables(order.threads, order.log.parent)
+    if order.device == "cpu" and order.backend.framework in TAKE_GPUS:
+        found |= {"CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1"}
+    return found
 
 
 def thread_variables(threads: int, folder: Path) -> dict[str, Any]:

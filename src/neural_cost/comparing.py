@@ -72,7 +72,7 @@ def compare(
         sizes = sizes_of_subject(subject, dims or {})
         feeds = write_inputs(subject, sizes, folder / "feeds.npz")
         if subject.file is not None:
-            _warn(subject.file, sizes)
+            _warn(subject.file, sizes, device)
         others = {
             size: write_inputs(subject, {**sizes, "batch": size}, folder / f"batch{size}.npz") for size in batches
         }
@@ -92,14 +92,14 @@ def compare(
         return _comparison(subject, runs, named, sizes, threads, device, interrupted=interrupted)
 
 
-def _warn(file: Path, sizes: Mapping[str, int]) -> None:
+def _warn(file: Path, sizes: Mapping[str, int], device: str) -> None:
     """Warn of a model that does not fit into memory; one that cannot be analyzed may still run."""
     from neural_cost.analyzer.analyze import analyze
     from neural_cost.analyzer.errors import NeuralCostError
     from neural_cost.runtime.free_memory import foreseen
 
     try:
-        warning = foreseen(analyze(file, sizes))
+        warning = foreseen(analyze(file, sizes), device)
     except NeuralCostError:
         return
     if warning is not None:

@@ -16,8 +16,9 @@ from neural_cost.analyzer.opened import Opened
 from neural_cost.analyzer.parameters import Weight
 from neural_cost.analyzer.record import Record
 from neural_cost.analyzer.records import Coverage, NodeRecord, Totals, node_record
-from neural_cost.analyzer.report import Report, cover, total
+from neural_cost.analyzer.report import Report
 from neural_cost.analyzer.roofline import Bound
+from neural_cost.analyzer.totals import cover, total
 from neural_cost.analyzer.traffic import compulsory_bytes
 from neural_cost.analyzer.walk import NodeCost
 from neural_cost.operations.costs import constants_of, costs_of, weights_of

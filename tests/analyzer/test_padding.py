@@ -8,17 +8,18 @@ import pytest
 from neural_cost.analyzer.analyze import analyze
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.kernel_work import kernel_work
-from neural_cost.analyzer.padding import MANY, Axis
+from neural_cost.analyzer.padding import CHANNELS_FIRST, MANY, Axis, needed_macs
 from neural_cost.analyzer.roofline import kernel_bound
 from tests.analyzer.gap.made import NS, ROUND, analyzed
+from tests.analyzer.rules.make import node
 
 SLOW = Device(**ROUND, peaks={"float32": 1e9}, bandwidth_curve=((0, 1e15),))
 HEAD = "g (float[{x}] x, float[{w}] w) => (float[{y}] y)"
 
 
-def bound_macs(tmp_path, x, w, y, node):
+def bound_macs(tmp_path, x, w, y, text):
     """MACs that the floor is made of, at 2 FLOPs a MAC and 1 FLOP a ns; and those that are counted."""
-    report = analyzed(HEAD.format(x=x, w=w, y=y) + "{ y = " + node + "}", tmp_path, SLOW)
+    report = analyzed(HEAD.format(x=x, w=w, y=y) + "{ y = " + text + "}", tmp_path, SLOW)
     work = kernel_work(report.nodes, {"y"})
     assert work.flops == report.totals.flops
     assert kernel_bound(work, SLOW).compute_s == report.bounds[0].compute_s
@@ -83,3 +84,29 @@ def test_quantized_convolutions(tmp_path):
     onnx.save(onnx.parser.parse_model(text), file)
     (node,) = analyze(file).nodes
     assert (node.macs, node.source.padding_flops(integers=False)) == (9, {"int8": 4})
+
+
+FILTERS_ONE, FILTERS_THREE = ((1, 1, 5), (1, 1, 3), (1,)), ((1, 1, 5), (), (), (1, 1, 3), (), (), (), (), (1,))
+
+
+@pytest.mark.parametrize(
+    ("domain", "op_type", "inputs"),
+    [
+        ("", "Conv", FILTERS_ONE),
+        ("", "ConvInteger", FILTERS_ONE[:2]),
+        ("", "QLinearConv", FILTERS_THREE),
+        ("", "ConvTranspose", FILTERS_ONE),
+        ("com.microsoft", "FusedConv", FILTERS_ONE),
+        ("com.microsoft", "QLinearConv", FILTERS_THREE),
+        ("com.microsoft.nchwc", "Conv", FILTERS_ONE),
+    ],
+)
+def test_every_convolution_has_its_filters_where_they_are(domain, op_type, inputs):
+    """Three taps on five elements, with a zero at each end: 2 + 3 + 3 + 3 + 2 of 15; transposed, the same pairs."""
+    made = node(op_type, inputs, [(1, 1, 5)], domain, pads=[1, 1])
+    assert needed_macs(made, 15) == 13
+
+
+def test_no_convolution_is_left_out():
+    marks = test_every_convolution_has_its_filters_where_they_are.pytestmark
+    assert {(domain, op_type) for domain, op_type, _ in marks[0].args[1]} == set(CHANNELS_FIRST)

@@ -161,6 +161,14 @@ WRONG = {
     "with strides of [1, 1] the output would be larger than [4, 4]": {
         "kind": "conv2d", "input_shapes": ((1, 1, 8, 8), (1, 1, 1, 1)), "output_shape": (1, 1, 4, 4), "strides": (1, 1),
     },
+    # Windows of 3 that touch 4 elements start at one of -2 to 3.
+    "[4, 4] has at most [6, 6] windows of [3, 3], not [7, 6]": {
+        "kind": "conv2d", "input_shapes": ((1, 1, 4, 4), (1, 1, 3, 3)), "output_shape": (1, 1, 7, 6),
+    },
+    "[8, 8] has at most [5, 5] windows of [2, 2], not [8, 8]": {
+        "kind": "pooling", "input_shapes": ((1, 1, 8, 8),), "output_shape": (1, 1, 8, 8), "kernel": (2, 2),
+        "strides": (2, 2),
+    },
     "attention over (batch, tokens, width) needs heads": {
         "kind": "attention", "input_shapes": ((1, 2, 4),) * 3, "output_shape": (1, 2, 4),
     },

@@ -13,7 +13,8 @@ from neural_cost.analyzer.device import Device
 from neural_cost.models import path
 from neural_cost.runtime.feeds import index_ranges, make_feeds
 from neural_cost.runtime.named_copy import with_names
-from neural_cost.runtime.profile import WARMUP, _run_often
+from neural_cost.runtime.profile import WARMUP
+from neural_cost.runtime.profiled_run import run_often
 from neural_cost.runtime.trace import chrome_trace
 from tests.test_schema import SCHEMA
 
@@ -53,6 +54,10 @@ def test_kernels_have_the_nodes_of_the_file(cnn):
     assert sum(kernel.macs for kernel in cnn.kernels) == cnn.report.totals.macs
     assert (cnn.mapping.mac_share, cnn.mapping.unmapped_share) == (1.0, 0.0)
     assert cnn.mapping.time_share + cnn.mapping.inserted_share == pytest.approx(1)
+    assert cnn.mapping.attributed_share == pytest.approx(1)
+    (reorder,) = [kernel for kernel in cnn.kernels if kernel.inserted]
+    assert [cnn.report.nodes[place].op_type for place in reorder.serves] == ["Conv", "Relu"]  # which make what it moves
+    assert "(inserted for node_Conv_23 + node_relu_1)" in str(cnn)
 
 
 def test_work_of_a_fused_kernel_by_hand(cnn):
@@ -124,7 +129,7 @@ def test_ctrl_c_while_profiling_keeps_the_runs_that_count(at, ran):
             raise KeyboardInterrupt
         calls.append(1)
 
-    assert not _run_often(run, WARMUP + 9)
+    assert not run_often(run, WARMUP + 9, WARMUP)
     assert len(calls) == ran
 
 
@@ -133,7 +138,7 @@ def test_ctrl_c_while_profiling_before_a_run_counts():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        _run_often(run, WARMUP + 9)
+        run_often(run, WARMUP + 9, WARMUP)
 
 
 def test_a_trace_has_our_names_and_costs(cnn):
@@ -142,6 +147,8 @@ def test_a_trace_has_our_names_and_costs(cnn):
     assert len(events) == len(cnn.kernels)
     assert events[0]["name"] == "node_Conv_22 + node_relu"
     assert events[0]["args"]["flops"] == cnn.kernels[0].work.flops
+    (reorder,) = [event for event in events if event["cat"] == "inserted"]
+    assert reorder["args"]["serves"] == ["node_Conv_23", "node_relu_1"]
     assert min(event["ts"] for event in events) == 0
     json.dumps(trace)
 

@@ -16,7 +16,7 @@ from onnx import TensorProto, helper
 
 from neural_cost.analyzer.errors import BackendError
 from neural_cost.analyzer.kernel_rates import KernelPoint, KernelRates
-from neural_cost.runtime.calibrate.calibrate import usable_threads
+from neural_cost.runtime.calibrate.kernels.irregular import irregular
 from neural_cost.runtime.calibrate.kernels.others import (
     controlling,
     elementwise,
@@ -35,6 +35,7 @@ from neural_cost.runtime.calibrate.kernels.products import (
 )
 from neural_cost.runtime.calibrate.kernels.spec import Operand, Spec
 from neural_cost.runtime.calibrate.models import model_of
+from neural_cost.runtime.calibrate.place import usable_threads
 from neural_cost.runtime.calibrate.samples import Best, best
 from neural_cost.runtime.detect import detect_cpu
 from neural_cost.runtime.session import SessionOptions, call, open_session
@@ -122,8 +123,7 @@ def _rewritten(channels: int) -> list[str] | None:
 def _specs(block: int, kinds: frozenset[str] | None) -> Iterator[Spec]:
     groups: Iterable[Iterator[Spec]] = (
         products(), packed_convolutions(block), plain_convolutions(), cells(), elementwise(), normalizing(), moving(),
-        pooling(block), quantizing(), quantized_cells(), transforming(),
-        controlling(),
+        irregular(), pooling(block), quantizing(), quantized_cells(), transforming(), controlling(),
     )  # fmt: skip
     return (spec for spec in chain(*groups) if kinds is None or spec.kind in kinds)
 

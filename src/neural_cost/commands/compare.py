@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from neural_cost.commands.export import HELP as TARGETS
-from neural_cost.options import INTERRUPTED, dims_of
-from neural_cost.render.forms import DebugOption, Format, FormatOption, OutputOption, QuietOption, delimited
+from neural_cost.commands.ending import INTERRUPTED
+from neural_cost.commands.options import (
+    SAVED,
+    DebugOption,
+    FormatOption,
+    OutputOption,
+    QuietOption,
+    file_to_read,
+    seconds,
+    target_argument,
+    whole_number,
+)
+from neural_cost.commands.values import batches_of, dims_of
+from neural_cost.render.forms import Format, delimited
 from neural_cost.render.output import check, colour_wanted, write
 from neural_cost.render.progress import Progress, say_warnings
 
@@ -19,16 +30,20 @@ if TYPE_CHECKING:
 
 
 def compare(  # noqa: PLR0917 - typer turns each into an option
-    target: Annotated[str, typer.Argument(help=f"An .onnx file, {TARGETS} Or a saved comparison (.json), to show.")],
-    backend: Annotated[list[str] | None, typer.Option(help="A backend; repeatable. If not given, all.")] = None,
-    reference: Annotated[str | None, typer.Option(help="What the others are measured against; the first.")] = None,
-    dim: Annotated[list[str] | None, typer.Option(help="NAME=SIZE; repeatable.")] = None,
-    batch: Annotated[str | None, typer.Option(help="1,8,32: further sizes of batch, for throughput.")] = None,
-    threads: Annotated[int, typer.Option(help="That each backend gets.", min=1)] = 1,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    budget: Annotated[float, typer.Option(help="Seconds for all rounds.", min=0)] = 10.0,
-    timeout: Annotated[float, typer.Option(help="Seconds that a backend may take to answer.", min=1)] = 300.0,
-    against: Annotated[Path | None, typer.Option(help="A comparison saved before, by --format json --output.")] = None,
+    target: Annotated[str, target_argument(f"An .onnx file, {SAVED} Or a saved comparison (.json), to show.")],
+    backend: Annotated[
+        list[str] | None, typer.Option(help="A backend; repeatable. If not given, all.", metavar="NAME")
+    ] = None,
+    reference: Annotated[
+        str | None, typer.Option(help="What the others are measured against; the first.", metavar="NAME")
+    ] = None,
+    dim: Annotated[list[str] | None, typer.Option(help="A dimension; repeatable.", metavar="NAME=SIZE")] = None,
+    batch: Annotated[str | None, typer.Option(help="Further sizes of batch, for throughput.", metavar="1,8,32")] = None,
+    threads: Annotated[int, whole_number("Threads that each backend gets.")] = 1,
+    device: Annotated[str, typer.Option(help="What they run on: cpu or cuda.", metavar="NAME")] = "cpu",
+    budget: Annotated[float, seconds("Time for all rounds.")] = 10.0,
+    timeout: Annotated[float, seconds("Time that a backend may take to answer.", least=1)] = 300.0,
+    against: Annotated[Path | None, file_to_read("A comparison saved before, by --format json --output.")] = None,
     form: FormatOption = Format.TABLE,
     output: OutputOption = None,
     quiet: QuietOption = False,
@@ -49,7 +64,7 @@ def compare(  # noqa: PLR0917 - typer turns each into an option
                 backends=backend,
                 reference=reference,
                 dims=dims_of(dim),
-                batches=_batches(batch),
+                batches=batches_of(batch),
                 threads=threads,
                 device=device,
                 budget_s=budget,
@@ -75,13 +90,6 @@ def read(file: Path) -> Comparison:
         raise typer.BadParameter(f"{file} cannot be read ({error.strerror}).") from error
     except (ValueError, KeyError, TypeError) as error:
         raise typer.BadParameter(f"{file} is no comparison that was saved by --format json.") from error
-
-
-def _batches(text: str | None) -> list[int]:
-    sizes = [] if text is None else text.split(",")
-    if not all(size.isascii() and size.isdigit() and int(size) for size in sizes):
-        raise typer.BadParameter(f'--batch "{text}" is not of the form 1,8,32.')
-    return list(dict.fromkeys(map(int, sizes)))
 
 
 def _text(found: Comparison, before: Comparison | None, form: Format, *, quiet: bool, colour: bool) -> str:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
-import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from neural_cost.options import INTERRUPTED, fail
-from neural_cost.render.forms import Format, FormatOption, OutputOption, QuietOption, delimited
+from neural_cost.commands import ending
+from neural_cost.commands.ending import INTERRUPTED, fail
+from neural_cost.commands.options import (
+    DebugOption,
+    FormatOption,
+    OutputOption,
+    QuietOption,
+    number,
+    seconds,
+    whole_number,
+)
+from neural_cost.render.forms import Format, delimited
 from neural_cost.render.output import check, colour_wanted, write
 from neural_cost.render.progress import Progress
 
@@ -32,14 +41,15 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 @app.command()
 def compare_families(  # noqa: PLR0917 - typer turns each into an option
-    threads: Annotated[int, typer.Option(help="That each backend gets.", min=1)] = 1,
-    batch: Annotated[int, typer.Option(help="Examples in a run.", min=1)] = 16,
-    budget: Annotated[float, typer.Option(help="Seconds for the rounds of one model.", min=0)] = 5.0,
-    peak_flops: Annotated[float | None, typer.Option(help="FLOP/s of the device; by default of this CPU.")] = None,
-    memory_bandwidth: Annotated[float | None, typer.Option(help="Bytes/s of its memory; the same.")] = None,
+    threads: Annotated[int, whole_number("Threads that each backend gets.")] = 1,
+    batch: Annotated[int, whole_number("Examples in a run.")] = 16,
+    budget: Annotated[float, seconds("Time for the rounds of one model.")] = 5.0,
+    peak_flops: Annotated[float | None, number("FLOP/s of the device; by default of this CPU.")] = None,
+    memory_bandwidth: Annotated[float | None, number("Bytes/s of its memory; by default of this CPU.")] = None,
     form: FormatOption = Format.TABLE,
     output: OutputOption = None,
     quiet: QuietOption = False,
+    _debug: DebugOption = False,
 ) -> None:
     """Time five families in each framework that is installed, beside ONNX Runtime and beside what the device could do.
 
@@ -122,14 +132,7 @@ class _Family(NamedTuple):
 
 def main() -> None:
     """Run the command."""
-    from neural_cost.analyzer.errors import NeuralCostError
-
-    try:
-        app()
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except NeuralCostError as error:
-        fail(str(error), error.exit_code)
+    ending.run(app)
 
 
 def _all(

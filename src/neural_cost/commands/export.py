@@ -10,11 +10,19 @@ from typing import Annotated
 
 import typer
 
-from neural_cost.options import choice
+from neural_cost.commands.fitting import check_loudness
+from neural_cost.commands.options import (
+    RESULT,
+    SAVED,
+    DebugOption,
+    choice,
+    file_to_write,
+    switch,
+    target_argument,
+    whole_number,
+)
 from neural_cost.render.output import check
 from neural_cost.render.progress import Progress
-
-HELP = "package.module:factory, file.py:factory, a saved model (.pt2, .keras), zoo:NAME[@FRAMEWORK] or hf:PATH."
 
 
 class Form(StrEnum):
@@ -25,27 +33,29 @@ class Form(StrEnum):
 
 
 def export(  # noqa: PLR0917 - typer turns each into an option
-    target: Annotated[str, typer.Argument(help=HELP)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The .onnx file to write.", readable=False)],
+    target: Annotated[str, target_argument(SAVED)],
+    output: Annotated[Path, file_to_write("The .onnx file to write.", "--output", "-o")],
     open_: Annotated[
-        list[str] | None, typer.Option("--open", help="INPUT:AXIS=NAME: leave an axis open; repeatable.")
+        list[str] | None,
+        typer.Option("--open", help="Leave an axis open; repeatable.", metavar="INPUT:AXIS=NAME"),
     ] = None,
-    fixed: Annotated[bool, typer.Option("--fixed", help="Leave no axis open.")] = False,
-    opset: Annotated[int | None, typer.Option(help="Opset; by default what the exporter does best.", min=1)] = None,
-    no_verify: Annotated[bool, typer.Option("--no-verify", help="Do not compare the file with the model.")] = False,
-    form: Annotated[Form, choice(Form, "How to write the record.", "--format")] = Form.TABLE,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="What the exporter said, too.")] = False,
-    _debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    fixed: Annotated[bool, switch("--fixed", "Leave no axis open.")] = False,
+    opset: Annotated[int | None, whole_number("Opset; by default what the exporter does best.")] = None,
+    no_verify: Annotated[bool, switch("--no-verify", "Do not compare the file with the model.")] = False,
+    form: Annotated[Form, choice(Form, "How to write the record.", "--format", panel=RESULT)] = Form.TABLE,
+    quiet: Annotated[bool, switch("--quiet", "No progress and no summary.", RESULT)] = False,
+    verbose: Annotated[bool, switch("--verbose", "What the exporter said, too.", RESULT)] = False,
+    _debug: DebugOption = False,
 ) -> None:
     """Export a framework's model to an ONNX file, and check that it computes the same."""
     from neural_cost.exporters.export import export as run
     from neural_cost.targets import is_onnx, load, named
 
+    check_loudness(quiet=quiet, verbose=verbose)
     if fixed and open_:
         raise typer.BadParameter("--fixed and --open exclude each other.")
     if is_onnx(target):
-        raise typer.BadParameter(f"{target} is no model of a framework: give {HELP}")
+        raise typer.BadParameter(f"{target} is no model of a framework: give {SAVED}")
     dims = {} if fixed else _dims(open_) if open_ else None
     check(output)
     with named(target), Progress(quiet=quiet) as progress:

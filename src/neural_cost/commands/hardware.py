@@ -9,40 +9,38 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from neural_cost.analyzer.tables.view import View
-from neural_cost.options import check_view
-from neural_cost.render.forms import (
+from neural_cost.commands.fitting import check_loudness
+from neural_cost.commands.options import (
     DebugOption,
-    Format,
     FormatOption,
     OutputOption,
     QuietOption,
     VerboseOption,
-    delimited,
+    switch,
 )
+from neural_cost.render.forms import Format, delimited
 from neural_cost.render.output import check, colour_wanted, write
 from neural_cost.render.progress import Progress
 
 if TYPE_CHECKING:
     from neural_cost.analyzer.calibration import Calibration
     from neural_cost.analyzer.device import Device
+    from neural_cost.runtime.calibrate.place import Place
     from neural_cost.runtime.detect import Detection
+    from neural_cost.runtime.gpus import Gpu
 
 
 def hardware(  # noqa: PLR0917 - typer turns each into an option
-    all_: Annotated[bool, typer.Option("--list", help="Every device whose datasheet is known.")] = False,
+    all_: Annotated[bool, switch("--list", "Every device whose datasheet is known.")] = False,
     calibrate: Annotated[
-        bool,
-        typer.Option("--calibrate", help="Measure this machine, in under 30 s; bounds then use it."),
+        bool, switch("--calibrate", "Measure this CPU in under 30 s, and a GPU in as many; bounds then use it.")
     ] = False,
     kernels: Annotated[
         bool,
-        typer.Option(
-            "--kernels", help="With --calibrate: time single kernels too, 40 s more; analyze --predict needs it."
-        ),
+        switch("--kernels", "With --calibrate: time single kernels too, 40 s more; analyze --predict needs it."),
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="With --calibrate: use it, even if it was disturbed and the last was not.")
+        bool, switch("--force", "With --calibrate: use it, even if it was disturbed and the last was not.")
     ] = False,
     form: FormatOption = Format.TABLE,
     output: OutputOption = None,
@@ -57,7 +55,7 @@ def hardware(  # noqa: PLR0917 - typer turns each into an option
         raise typer.BadParameter("--kernels needs --calibrate.")
     if force and not calibrate:
         raise typer.BadParameter("--force needs --calibrate.")
-    check_view(View(quiet=quiet, verbose=verbose), form, sorted_=False)
+    check_loudness(quiet=quiet, verbose=verbose)
     check(output)
     if all_:
         from neural_cost.analyzer.device_table import list_devices
@@ -67,20 +65,47 @@ def hardware(  # noqa: PLR0917 - typer turns each into an option
     from neural_cost.runtime.detect import detect
 
     found = detect()
-    measured = _measured(kernels=kernels, force=force, quiet=quiet) if calibrate else _stored()
-    write(_machine(found, measured, form, quiet=quiet, colour=colour_wanted(output)), output)
+    measured: Calibration | None
+    if calibrate:
+        measured, gpus = _measured(found.gpus, kernels=kernels, force=force, quiet=quiet)
+    else:
+        measured, gpus = _stored(), _stored_gpus()
+    write(_machine(found, measured, gpus, form, quiet=quiet, colour=colour_wanted(output)), output)
 
 
-def _measured(*, kernels: bool, force: bool, quiet: bool) -> Calibration:
+def _measured(gpus: Sequence[Gpu], *, kernels: bool, force: bool, quiet: bool) -> tuple[Calibration, list[Calibration]]:
+    """The CPU and the GPUs as they are now; a GPU that cannot be measured is told of."""
     from neural_cost.runtime.calibrate.calibrate import calibrate
     from neural_cost.runtime.calibrate.kernels.measure import kernel_rates
-    from neural_cost.runtime.calibrate.store import keep
+    from neural_cost.runtime.calibrate.place import gpu_places
 
     with Progress(quiet=quiet) as progress:
         found = calibrate(progress=progress)
         before = _stored()
         known = None if before is None else before.kernels
         found = replace(found, kernels=kernel_rates(progress=progress) if kernels else known)
+        places, told = gpu_places(gpus)
+        others = [_gpu(place, told, progress) for place in places]
+    for line in told:
+        typer.echo(f"{line}.", err=True)
+    return _kept(found, force=force), [_kept(each, force=force) for each in others if each is not None]
+
+
+def _gpu(place: Place, told: list[str], progress: Progress) -> Calibration | None:
+    from neural_cost.analyzer.errors import BackendError
+    from neural_cost.runtime.calibrate.calibrate import GPU_PLAN, calibrate
+
+    try:
+        return calibrate(GPU_PLAN, progress=progress, place=place)
+    except BackendError as error:
+        told.append(f"{place.machine['name']} was not measured: {str(error).rstrip('.')}")
+        return None
+
+
+def _kept(found: Calibration, *, force: bool) -> Calibration:
+    """It, as it is kept; what became of it is told where it is not in use."""
+    from neural_cost.runtime.calibrate.store import keep
+
     try:
         kept = keep(found, force=force)
     except OSError as error:
@@ -101,22 +126,39 @@ def _stored() -> Calibration | None:
     return stored()
 
 
-def _machine(found: Detection, measured: Calibration | None, form: Format, *, quiet: bool, colour: bool) -> str:
+def _stored_gpus() -> list[Calibration]:
+    from neural_cost.runtime.calibrate.store import stored_gpus
+
+    return stored_gpus()
+
+
+def _machine(
+    found: Detection,
+    measured: Calibration | None,
+    gpus: Sequence[Calibration],
+    form: Format,
+    *,
+    quiet: bool,
+    colour: bool,
+) -> str:
     from neural_cost.analyzer.tables.calibration import COLUMNS, calibration_page, rate_rows
     from neural_cost.analyzer.tables.text import to_text
     from neural_cost.render.devices import device_blocks
 
     devices = found.devices + ([] if measured is None else [measured.device(1), measured.device()])
+    devices += [each.device() for each in gpus]
     if form is Format.JSON:
         used = _stored()  # which one bounds use: what was just measured may not be it
         told = found.to_dict() | {"calibration": None if measured is None else measured.to_dict()}
         told["calibration_in_use"] = None if used is None else used.date
+        told["gpu_calibrations"] = [each.to_dict() for each in gpus]
         return json.dumps(told | {"devices": [device.to_dict() for device in devices]}, indent=1)
     if form is Format.TABLE:
         page = [*found.page(), *device_blocks(found.devices, notes=not quiet)]
-        return to_text([*page, *calibration_page(measured, quiet=quiet)], colour=colour)
+        pages = [block for each in (measured, *gpus) for block in calibration_page(each, quiet=quiet)]
+        return to_text([*page, *pages], colour=colour)
     if measured is not None:
-        return delimited(form, rate_rows(measured), COLUMNS)
+        return delimited(form, [row for each in (measured, *gpus) for row in rate_rows(each)], COLUMNS)
     return _devices(devices, form, notes=False, colour=False)
 
 

@@ -3,66 +3,82 @@
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from neural_cost.analyzer.tables.view import ProfileBy
-from neural_cost.commands.export import HELP as TARGETS
-from neural_cost.options import (
-    INTERRUPTED,
+from neural_cost.commands.ending import INTERRUPTED
+from neural_cost.commands.fitting import ProfileRows, check_profile_rows
+from neural_cost.commands.options import (
+    RESULT,
+    ROWS,
+    SAVED,
+    DebugOption,
+    DepthOption,
     DeviceOption,
     DimOption,
+    FormatOption,
+    OutputOption,
+    QuietOption,
     ShapeOption,
-    Sizes,
+    TopOption,
     TripsOption,
     choice,
-    device_of,
-    dims_of,
-    shapes_of,
-    trips_of,
+    file_to_read,
+    file_to_write,
+    seconds,
+    target_argument,
+    whole_number,
 )
-from neural_cost.render.forms import DebugOption, Format, FormatOption, OutputOption, QuietOption, delimited
+from neural_cost.commands.plotting import PlotOption, check_plot, write_plot
+from neural_cost.commands.values import Sizes, device_of, dims_of, shapes_of, trips_of
+from neural_cost.render.forms import Format, delimited
 from neural_cost.render.output import check, colour_wanted, write
-from neural_cost.render.plots.command import PlotOption, check_plot, write_plot
 from neural_cost.render.progress import Progress, say_warnings
 from neural_cost.targets import HF, onnx_file
 
 if TYPE_CHECKING:
     from neural_cost.runtime.profile import Profile
 
-LEVELS = ("disable", "basic", "extended", "all")
+
+class Level(StrEnum):
+    """How far ONNX Runtime rewrites the graph."""
+
+    DISABLE = "disable"
+    BASIC = "basic"
+    EXTENDED = "extended"
+    ALL = "all"
 
 
 def profile(  # noqa: PLR0917 - typer turns each into an option
-    target: Annotated[str, typer.Argument(help=f"An .onnx file, {TARGETS}")],
+    target: Annotated[str, target_argument(f"An .onnx file, {SAVED}")],
     dim: DimOption = None,
     shape: ShapeOption = None,
     trips: TripsOption = None,
-    inputs: Annotated[Path | None, typer.Option(help="An .npz file of inputs, by name; else made up.")] = None,
-    provider: Annotated[str, typer.Option(help="What it runs on: cpu, cuda, tensorrt, coreml...")] = "cpu",
-    threads: Annotated[int | None, typer.Option(help="Threads of an operator; ONNX Runtime's choice.", min=1)] = None,
-    opt_level: Annotated[str, typer.Option(help=f"How far the graph is rewritten: {', '.join(LEVELS)}.")] = "all",
+    inputs: Annotated[Path | None, file_to_read("An .npz file of inputs, by name; else made up.")] = None,
+    provider: Annotated[
+        str, typer.Option(help="What it runs on: cpu, cuda, tensorrt, coreml...", metavar="NAME")
+    ] = "cpu",
+    threads: Annotated[int | None, whole_number("Threads of an operator; ONNX Runtime's choice if not given.")] = None,
+    opt_level: Annotated[Level, choice(Level, "How far the graph is rewritten.", "--opt-level")] = Level.ALL,
     device: DeviceOption = None,
-    budget: Annotated[float, typer.Option(help="Seconds for timing; as many again for the profile.", min=0)] = 5.0,
-    trace: Annotated[
-        Path | None, typer.Option(help="A trace for Perfetto or Chrome, to write.", readable=False)
-    ] = None,
+    budget: Annotated[float, seconds("Time for timing; as much again for the profile.")] = 5.0,
+    by: Annotated[ProfileBy | None, choice(ProfileBy, "What a row is; kernel if not given.", panel=ROWS)] = None,
+    depth: DepthOption = None,
+    top: TopOption = None,
     plot: PlotOption = None,
-    by: Annotated[ProfileBy, choice(ProfileBy, "What a row is.")] = ProfileBy.KERNEL,
-    depth: Annotated[int | None, typer.Option(help="How deep into modules, with --by module.", min=1)] = None,
-    top: Annotated[int | None, typer.Option(help="How many rows; 10 in a table, else all.", min=1)] = None,
+    trace: Annotated[Path | None, file_to_write("A trace for Perfetto or Chrome, to write.", panel=RESULT)] = None,
     form: FormatOption = Format.TABLE,
     output: OutputOption = None,
     quiet: QuietOption = False,
     _debug: DebugOption = False,
 ) -> None:
     """Run a model in ONNX Runtime: what it takes, kernel by kernel, against what it could."""
-    if opt_level not in LEVELS:
-        raise typer.BadParameter(f'there is no --opt-level "{opt_level}": choose one of {", ".join(LEVELS)}.')
-    if depth is not None and by is not ProfileBy.MODULE:
-        raise typer.BadParameter("--depth needs --by module.")
+    rows = ProfileRows(by, depth, top, quiet)
+    check_profile_rows(rows, form)
     check(output, Path(target), inputs)
     check(trace, Path(target), inputs, option="--trace")
     check_plot(plot, Path(target), inputs, others=(output, trace))
@@ -85,7 +101,7 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
             inputs=arrays,
             provider=provider,
             threads=threads,
-            level=opt_level,
+            level=opt_level.value,
             budget_s=budget,
             trips=sizes.trips,
             progress=progress,
@@ -95,7 +111,7 @@ def profile(  # noqa: PLR0917 - typer turns each into an option
 
         write(json.dumps(chrome_trace(found)), trace, option="--trace")
     write_plot(found, plot)
-    write(_text(found, form, Rows(by, depth, top, quiet), colour=colour_wanted(output)), output)
+    write(_text(found, form, rows, colour=colour_wanted(output)), output)
     if found.measurement.stopped_by == "interrupt":
         raise typer.Exit(INTERRUPTED)
 
@@ -109,23 +125,15 @@ def _runnable(target: str, progress: Progress) -> Path:
     return onnx_file(target, progress)
 
 
-class Rows(NamedTuple):
-    """Which rows are shown."""
-
-    by: ProfileBy
-    depth: int | None
-    top: int | None
-    quiet: bool
-
-
-def _text(found: Profile, form: Format, rows: Rows, *, colour: bool) -> str:
+def _text(found: Profile, form: Format, rows: ProfileRows, *, colour: bool) -> str:
     from neural_cost.analyzer.tables.profile import profile_page
     from neural_cost.analyzer.tables.profile_rows import COLUMNS, profile_rows
     from neural_cost.analyzer.tables.text import to_text
 
     if form is Format.JSON:
         return json.dumps(found.to_dict(), indent=1)
+    by = rows.by or ProfileBy.KERNEL
     if form is Format.TABLE:
-        page = profile_page(found, rows.top, by=rows.by, depth=rows.depth, quiet=rows.quiet)
+        page = profile_page(found, rows.top, by=by, depth=rows.depth, quiet=rows.quiet)
         return to_text(page, colour=colour)
-    return delimited(form, profile_rows(found, rows.by, rows.depth)[: rows.top], COLUMNS[rows.by])
+    return delimited(form, profile_rows(found, by, rows.depth)[: rows.top], COLUMNS[by])

@@ -121,6 +121,9 @@ def _windows(operation: Operation, source: Shape, target: Shape, kernel: Shape) 
         raise operation.refused(f"kernel, strides, dilations and output should have {len(source)} spatial axes each")
     if any(given < need for given, need in zip(strides, least, strict=True)):
         raise operation.refused(f"with strides of {list(strides)} the output would be larger than {list(target)}")
+    most = [(of + by - 2) // stride + 1 for of, by, stride in zip(source, wide, strides, strict=True)]
+    if any(to > limit for to, limit in zip(target, most, strict=True)):  # further windows would see padding alone
+        raise operation.refused(f"{list(source)} has at most {most} windows of {list(kernel)}, not {list(target)}")
     return {"kernel_shape": list(kernel), "strides": list(strides), "dilations": list(dilations)}
 
 

@@ -159,11 +159,23 @@ def test_transposes_in_a_product_are_free(tmp_path):
 
 def test_what_the_runtime_inserts(tmp_path):
     report = analyzed(PRODUCT, tmp_path)
-    ran = [kernel(report, [0, 1], 2000), kernel(report, [], 300), kernel(report, [], 100, "Cast")]
+    ran = [kernel(report, [0, 1], 2000), kernel(report, [], 300, serves=(1,)), kernel(report, [], 100, "Cast")]
     finding = only(report, "inserted-conversions", **measured(report, *ran))
     assert finding.saves_at_most_s == pytest.approx(400 * NS)
     assert "1 ReorderOutput, 1 Cast" in finding.evidence
+    assert "for 1 node" in finding.evidence
+    assert finding.nodes == (1,)
+    ran += [kernel(report, [], 400, serves=(0,)), kernel(report, [], 1, serves=(0, 1))]
+    assert only(report, "inserted-conversions", **measured(report, *ran)).nodes == (0, 1)  # the dearest first
     assert "inserted-conversions" not in {each.id for each in find(report, **measured(report, ran[0]))}
+
+
+def test_what_is_inserted_for_a_node_is_not_counted_twice(tmp_path):
+    """A reorder for the Transpose is a finding of its own, and none of what the Transpose takes."""
+    report = analyzed(TRANSPOSED, tmp_path)
+    ran = measured(report, kernel(report, [0], 9000), kernel(report, [1], 17000), kernel(report, [], 4000, serves=(1,)))
+    assert only(report, "transposes", **ran).saves_at_most_s == pytest.approx(17000 * NS)
+    assert only(report, "inserted-conversions", **ran).saves_at_most_s == pytest.approx(4000 * NS)
 
 
 def test_constants_that_are_computed_at_every_run(tmp_path):

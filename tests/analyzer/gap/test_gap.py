@@ -164,6 +164,37 @@ def test_nodes_and_modules_add_up(tmp_path):
         assert group.floor_s + sum(cause.seconds for cause in group.causes) == pytest.approx(group.seconds, abs=1e-15)
 
 
+def test_conversions_stand_at_the_nodes_that_they_serve(tmp_path):
+    """100 for the product's kernel and 90 for that of both, of which the product has 1024 of 1536: 100 + 60, and 30.
+
+    5 of a kernel that serves nobody are in the whole alone.
+    """
+    report = analyzed(PRODUCT, tmp_path)
+    ran = [kernel(report, [0], 2000), kernel(report, [1], 700), *(
+        kernel(report, [], ns, serves=serves) for ns, serves in [(100, (0,)), (90, (0, 1)), (5, ())]
+    )]  # fmt: skip
+    gap = analyze_gap(report, Timed(2895, 2895), kernels=ran)
+    assert in_ns(gap)["conversion"] == 195
+    assert {place: round(parts.conversion_s / NS, 6) for place, parts in gap.nodes.items()} == {0: 160, 1: 30}
+    assert [round(group.seconds / NS, 6) for group in node_gaps(report, gap)] == [2160, 730]
+    (module,) = module_gaps(report, gap)
+    assert {cause.cause: round(cause.seconds / NS) for cause in module.causes}["conversion"] == 190
+
+
+def test_a_kernel_and_those_that_do_a_part_of_its_work_are_one(tmp_path):
+    """A product in two kernels of 1500 and 500 has the causes of one of 2000; two starts cost 2 x 30."""
+    device = replace(DEVICE, dispatch_s=30 * NS)
+    report = analyzed(PRODUCT, tmp_path, device)
+    ran = [kernel(report, [0], 500, "Pack", joined=True, work=None), kernel(report, [0], 1500, helped=True)]
+    gap = analyze_gap(report, Timed(2700, 2700), kernels=[*ran, kernel(report, [1], 700)])
+    assert in_ns(gap) == {
+        "overlap": 192, "fusion": 256, "kernel": 2000 - 1024 - 60 + 700 - 512 - 30, "dispatch": 90,
+    }  # fmt: skip
+    assert gap.nodes[0].seconds == pytest.approx(2000 * NS)
+    assert ran[1].flops == 1024
+    assert (ran[1].flops_per_s, ran[1].bytes_per_s, ran[1].efficiency) == (None, None, None)
+
+
 def test_a_module_overlaps_its_kernels(tmp_path):
     report = analyzed(PRODUCT, tmp_path)
     gap = analyze_gap(report, Timed(2700, 2700), kernels=[kernel(report, [0], 2000), kernel(report, [1], 700)])
@@ -195,6 +226,7 @@ def test_floor_and_causes_add_up(data, tmp_path_factory):
             data.draw(TIMES),
             inserted=data.draw(st.booleans()),
             joined=data.draw(st.booleans()),
+            serves=tuple(data.draw(st.lists(st.integers(0, len(report.nodes) - 1), max_size=2, unique=True))),
         )
         for _ in range(data.draw(st.integers(0, 4)))
     ]
@@ -205,6 +237,8 @@ def test_floor_and_causes_add_up(data, tmp_path_factory):
     assert all(cause.seconds >= -1e-15 for cause in gap.causes if cause.cause not in FAULTS)
     for group in (*node_gaps(report, gap), *module_gaps(report, gap)):
         assert group.floor_s + sum(cause.seconds for cause in group.causes) == pytest.approx(group.seconds, abs=1e-12)
+    laid = sum(c.seconds for group in module_gaps(report, gap) for c in group.causes if c.cause == "conversion")
+    assert laid <= gap.seconds("conversion") + 1e-15
     assert to_text(gap_blocks(gap))
 
 

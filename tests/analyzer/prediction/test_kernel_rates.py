@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from neural_cost.analyzer.calibration import Calibration
+from neural_cost.analyzer.calibration import Calibration, Rate
 from neural_cost.analyzer.kernel_rates import Curve, KernelPoint, KernelRates
 from tests.analyzer.prediction.made import table
 
@@ -99,7 +99,13 @@ def test_kept_and_read_again():
 
 def test_a_calibration_of_before_has_none():
     made = Calibration(
-        machine={}, date="2026-01-01", versions={}, rates=(), dispatch_s=0.0, left_out={}, kernels=rates()
+        machine={"name": "Made"},
+        date="2026-01-01",
+        versions={},
+        rates=(Rate(what="float32", threads=1, size=64, per_s=1e9, spread=0.0),),
+        dispatch_s=0.0,
+        left_out={},
+        kernels=rates(),
     )
     data = json.loads(json.dumps(made.to_dict()))
     assert Calibration.from_dict(data).kernels == rates()
@@ -131,3 +137,11 @@ def test_a_damaged_file_is_refused(damage):
     KernelRates.from_dict(rates().to_dict())
     with pytest.raises((KeyError, TypeError, ValueError)):
         KernelRates.from_dict({**rates().to_dict(), **damage})
+
+
+def test_sizes_of_another_sort_are_not_known():
+    """A kind over one size, asked for with two: another version of the program timed it."""
+    table = rates().table(1)
+    kind, curve = next(iter(table.curves.items()))
+    assert table.seconds(kind, curve.axes[0][:1] * len(curve.axes)) is not None
+    assert table.seconds(kind, (8,) * (len(curve.axes) + 1)) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
@@ -15,6 +16,7 @@ from neural_cost.analyzer.prediction.piece import Job, Piece
 
 MICROSOFT = "com.microsoft"
 BLOCK = 16
+SCALE, ZERO = np.array(0.5, np.float32), np.array(0, np.uint8)
 
 
 def w(*shape: int, dtype=np.float32) -> np.ndarray:
@@ -51,6 +53,7 @@ def made(folder, op_type, inputs, *, domain="", opset=20, outputs=1, dtype=Tenso
         # stacks of 3 x 1 and 1 x 5 matrices: 15 products
         ("MatMul", [(3, 1, 4, 8), (1, 5, 8, 6)], {}, [("MatMul", (15, 4, 8, 6), 1, False)]),
         ("MatMul", [(8, 1, 4, 8), (2, 8, 6)], {}, [("MatMul", (16, 4, 8, 6), 1, False)]),
+        ("MatMul", [(2, 4, 8), (8, 1, 8, 6)], {}, [("MatMul", (16, 4, 8, 6), 1, False)]),
         ("MatMul", [(8,), (8, 6)], {}, [("MatMul", (1, 1, 8, 6), 1, False)]),
         ("MatMul", [(2, 4, 8), w(8, 6)], {}, [("MatMul weight", (8, 8, 6), 1, False)]),
         # a column was never timed
@@ -66,6 +69,9 @@ def made(folder, op_type, inputs, *, domain="", opset=20, outputs=1, dtype=Tenso
         ("Conv", [(1, 4, 4, 4, 4), w(8, 4, 3, 3, 3)], {}, [("plain conv 3x3", (1, 8, 4 * 27 / 9, 8), 1, True)]),
         ("FusedConv", [(1, 32, 6, 6), w(32, 32, 3, 3)], {"domain": MICROSOFT, "activation": "Relu"},
          [("conv 3x3", (16, 32, 32), 1, False)]),
+        # 4 x 4 windows of 4 channels by 3 x 3, with 8 filters
+        ("QLinearConv", [(1, 4, 6, 6), SCALE, ZERO, w(8, 4, 3, 3, dtype=np.uint8), SCALE, ZERO, SCALE, ZERO],
+         {"dtype": TensorProto.UINT8}, [("MatMulInteger", (16, 36, 8), 1, True)]),
         # each of 5 x 5 places is spread over 4 x 4: 4 windows of 2 x 2
         ("ConvTranspose", [(1, 8, 5, 5), w(8, 6, 4, 4)], {"strides": [2, 2]},
          [("ConvTranspose", (25, 8, 6), 4, False)]),
@@ -98,7 +104,23 @@ def made(folder, op_type, inputs, *, domain="", opset=20, outputs=1, dtype=Tenso
         ("Slice", [(4, 8, 16), ints(0), ints(8), ints(1), ints(2)], {}, [("Slice", (16, 16), 1, True)]),
         ("Slice", [(4, 8, 16), ints(0), ints(16), ints(2), ints(2)], {}, [("Slice", (256, 1), 1, True)]),
         ("Split", [(4, 6)], {"axis": 1, "num_outputs": 3, "outputs": 3}, [("Split", (12, 2), 1, False)]),
-        ("Tile", [(4, 6), ints(1, 2)], {}, [("Expand", (8, 6), 1, True)]),
+        ("Tile", [(4, 6), ints(1, 2)], {}, [("Tile", (8, 6), 1, False)]),
+        ("CumSum", [(4, 6), ints(-1).reshape(())], {}, [("CumSum", (24,), 1, False)]),
+        ("CumSum", [(4, 6), ints(0).reshape(())], {}, [("CumSum first", (24,), 1, False)]),
+        ("CumSum", [(4, 6, 1), ints(1).reshape(())], {}, [("CumSum", (24,), 1, False)]),
+        ("TopK", [(4, 6, 9), ints(3)], {"outputs": 2}, [("TopK", (24, 9, 3), 1, False)]),
+        ("TopK", [(4, 6, 9), ints(3)], {"outputs": 2, "axis": 1}, [("TopK", (36, 6, 3), 1, True)]),
+        ("DepthToSpace", [(1, 8, 3, 3)], {"blocksize": 2}, [("DepthToSpace", (72,), 1, False)]),
+        ("SpaceToDepth", [(1, 8, 6, 3)], {"blocksize": 3}, [("SpaceToDepth", (144,), 1, True)]),
+        ("Trilu", [(4, 6)], {}, [("Trilu", (24,), 1, False)]),
+        ("Resize", [(1, 2, 4, 4), None, np.array([1, 1, 2, 2], np.float32)], {"mode": "cubic"},
+         [("Resize cubic", (128,), 1, False)]),
+        ("Resize", [(1, 2, 4, 4), None, np.array([1, 1, 2, 2], np.float32)], {},
+         [("Resize nearest", (128,), 1, False)]),
+        ("Resize", [(2, 4), None, np.array([2, 2], np.float32)], {}, [("Resize nearest", (32,), 1, True)]),
+        # 5 x 7 places of 3 channels
+        ("GridSample", [(1, 3, 8, 8), (1, 5, 7, 2)], {}, [("GridSample", (35, 3), 1, False)]),
+        ("GridSample", [(1, 3, 8, 8), (1, 5, 7, 2)], {"mode": "cubic"}, [("GridSample", (35, 3), 1, True)]),
         # two sums one after another; a power that is not known to be a square; what only resembles what was timed
         ("Sum", [(4, 8)] * 3, {}, [("Add", (32,), 2, True)]),
         ("Sub", [(4, 8)] * 2, {}, [("Add", (32,), 1, False)]),
@@ -127,7 +149,57 @@ def test_the_weights_of_a_quantized_lstm_lie_the_other_way_round(tmp_path):
     assert found == [Piece("DynamicQuantizeLSTM", (6, 2, 8), 1), Piece("DynamicQuantizeMatMul", (12, 4, 32), 1)]
 
 
-def test_what_is_known_to_take_many_times_as_long_is_left_out(tmp_path):
-    scales = np.array([1, 1, 2, 2], np.float32)
-    assert made(tmp_path, "Resize", [(1, 2, 4, 4), None, scales], mode="cubic") is None
-    assert made(tmp_path, "Resize", [(1, 2, 4, 4), None, scales]) == [Piece("Resize nearest", (128,), 1, False)]
+def indexed(folder, op_type, data, indices, updates=None, **attributes):
+    """Pieces of an operator that reads indices; they and what is put are inputs."""
+    shapes = {"data": (TensorProto.FLOAT, data), "indices": (TensorProto.INT64, indices)}
+    shapes |= {"updates": (TensorProto.FLOAT, updates)} if updates else {}
+    ends = [helper.make_tensor_value_info(name, *each) for name, each in shapes.items()]
+    node = helper.make_node(op_type, list(shapes), ["y"], **attributes)
+    graph = helper.make_graph([node], "g", ends, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    onnx.save(model, folder / "model.onnx")
+    seen = fusion_graph(neural_cost.analyze(folder / "model.onnx"), BLOCK)
+    (group,) = fusion_groups(seen)
+    return pieces(Job(seen, group, False, BLOCK))
+
+
+@pytest.mark.parametrize(
+    ("op_type", "shapes", "more", "expected"),
+    [
+        ("GatherElements", [(4, 6), (4, 5)], {"axis": 1}, [("GatherElements", (20,), 1, False)]),
+        ("GatherElements", [(4, 6), (3, 6)], {"axis": 0}, [("GatherElements first", (18,), 1, False)]),
+        # pairs of indices take rows of 5
+        ("GatherND", [(3, 4, 5), (7, 2)], {}, [("GatherND", (7, 5), 1, False)]),
+        # with a batch of 3, single indices do
+        ("GatherND", [(3, 4, 5), (3, 7, 1)], {"batch_dims": 1}, [("GatherND", (21, 5), 1, False)]),
+        # 2 rows of 5 are put into 60 elements
+        ("ScatterND", [(3, 4, 5), (2, 2), (2, 5)], {}, [("ScatterND", (2, 5), 1, False), ("Neg", (50,), 1, False)]),
+        ("ScatterND", [(4, 5), (4, 1), (4, 5)], {"reduction": "add"}, [("ScatterND", (4, 5), 1, True)]),
+        ("ScatterElements", [(4, 6), (4, 2), (4, 2)], {"axis": 1},
+         [("ScatterElements", (8,), 1, False), ("Neg", (16,), 1, False)]),
+        ("ScatterElements", [(4, 6), (4, 6), (4, 6)], {"axis": 0}, [("ScatterElements", (24,), 1, True)]),
+    ],
+)  # fmt: skip
+def test_sizes_of_what_is_indexed(op_type, shapes, more, expected, tmp_path):
+    assert indexed(tmp_path, op_type, *shapes, **more) == [Piece(*each) for each in expected]
+
+
+def test_one_hot_and_nonzero(tmp_path):
+    """3 classes of 7 each make 21 elements; NonZero looks at all 24, however many it finds."""
+    text = """<ir_version: 9, opset_import: ["": 20]> g (int64[3] c, float[4, 6] x) => (float[3, 7] y, int64[2, n] z)
+    <int64 d = {7}, float[2] v = {0, 1}> { y = OneHot(c, d, v)  z = NonZero(x) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "model.onnx")
+    seen = fusion_graph(neural_cost.analyze(tmp_path / "model.onnx"), BLOCK)
+    found = [pieces(Job(seen, group, False, BLOCK)) for group in fusion_groups(seen)]
+    assert found == [[Piece("OneHot", (21,))], [Piece("NonZero", (24,), 1, True)]]
+
+
+def test_the_type_of_what_is_filled_is_that_of_the_result(tmp_path):
+    """24 numbers of float64 are twice as wide as those timed; the shape, of int64, does not matter."""
+    text = """<ir_version: 9, opset_import: ["": 20]> g (int64[2] s, int64 n) => (double[4, 6] y, int64[m] z)
+    <int64 a = {0}, int64 d = {1}> { y = ConstantOfShape<value: tensor = double[1] {1}>(s)  z = Range(a, n, d) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "model.onnx")
+    seen = fusion_graph(neural_cost.analyze(tmp_path / "model.onnx"), BLOCK)
+    fill, steps = [pieces(Job(seen, group, False, BLOCK)) for group in fusion_groups(seen)]
+    assert fill == [Piece("ConstantOfShape", (24,), 2, True)]
+    assert steps is None  # nobody knows how many

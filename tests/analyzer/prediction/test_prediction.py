@@ -75,6 +75,7 @@ def test_a_kind_that_was_not_timed_here_is_left_out(tmp_path):
     found = predicted(RELU, tmp_path, {"Sigmoid": {(4,): 2.0}})
     assert not found.complete
     assert found.kernels[0].seconds is None
+    assert found.notes[0].startswith("the calibration of 2026-01-01 did not time Relu: `neural-cost hardware")
 
 
 def test_reorders_where_packed_channels_begin_and_end(tmp_path):

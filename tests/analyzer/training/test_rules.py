@@ -55,6 +55,8 @@ ROWS = [
     Row("Gelu", [S], [S], {0}, other=6 * 11, special=6 * 2, keeps=["in0"], domain="com.microsoft"),
     Row("FastGelu", [S], [S], {0}, other=6 * 16, special=6, keeps=["in0"], domain="com.microsoft"),
     Row("FastGelu", [S, (3,)], [S], {0, 1}, other=6 * 16 + (6 - 3), special=6, beside=4 * 6, domain="com.microsoft"),
+    Row("FastGelu", [(S, "float16"), ((3,), "float16")], [(S, "float16")], {0, 1}, other=6 * 16 + (6 - 3), special=6,
+        beside=2 * 6, domain="com.microsoft"),  # the sum is kept in its own type
     Row("QuickGelu", [S], [S], {0}, other=6 * 8, special=6 * 2, keeps=["in0"], attributes={"alpha": 1.0},
         domain="com.microsoft"),
     Row("QuickGelu", [S], [S], {0}, other=6 * 10, special=6 * 2, keeps=["in0"], domain="com.microsoft"),

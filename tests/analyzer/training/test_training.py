@@ -259,6 +259,25 @@ def test_a_block_keeps_what_it_reads(analyzed):
     assert found.recomputed_macs == report.totals.macs
 
 
+def test_nodes_that_keep_the_same_are_cut_in_the_middle(analyzed):
+    text = f"""{HEAD} g (float[n, 4] x) => (float[n, 4] y) <float[4, 4] w> {{
+        a = MatMul(x, w)  b = Tanh(a)  c = Tanh(b)  y = Tanh(c) }}"""
+    found = analyzed(text, dims={"n": N}).training(checkpoint="sqrt")
+    # The root of four nodes is two segments, each with 2 x 4 n floats to keep: x and b, then c and y.
+    assert found.recomputed_macs == N * 4 * 4
+    assert found.recomputed_flops == 2 * N * 4 * 4 + N * 4  # and the first Tanh
+
+
+def test_a_loop_of_unknown_length_leaves_its_nodes_out(analyzed):
+    text = f"""{HEAD} g (float[n, 4] x, int64 m) => (float[n, 4] y) <float[4, 4] w, bool on = {{1}}> {{
+        b = Loop <body = step (int64 i, bool c, float[n, 4] h) => (bool d, float[n, 4] k) {{
+            d = Identity(c)  k = MatMul(h, w) }}> (m, on, x)
+        y = MatMul(b, w) }}"""
+    found = analyzed(text, dims={"n": N}).training()
+    assert not found.complete
+    assert "how often" in " ".join(each["why"] for each in found.unknown)
+
+
 def test_more_segments_keep_less_until_what_they_read_is_more():
     found = neural_cost.analyze(ROOT / "models" / "transformer.onnx", dims={"batch": 8}).training()
     first, *others = found.checkpoints

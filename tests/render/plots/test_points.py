@@ -92,6 +92,7 @@ def test_each_kernel_is_a_point_or_has_a_reason_and_its_time(tmp_path):
         kernel(4e-6, source_nodes=(), work=None, macs=None),
         kernel(5e-6, joined=True, work=None),
         kernel(6e-6, work=None),
+        kernel(7e-6, helped=True),
         kernel(0.0),
     ]
     found = kernel_points(report_of(MATMUL, tmp_path), kernels)
@@ -99,9 +100,9 @@ def test_each_kernel_is_a_point_or_has_a_reason_and_its_time(tmp_path):
     assert told == {
         "inserted by the runtime (reorders, casts, copies)": (2, pytest.approx(5e-6)),
         "not mapped to nodes": (1, 4e-6),
-        "sharing the work of another that is drawn": (1, 5e-6),
+        "several for the work of the same nodes": (2, pytest.approx(12e-6)),
         "of unknown cost": (1, 6e-6),
         "shorter than the clock tells": (1, 0.0),
     }
     assert found.number == len(kernels)
-    assert found.seconds == pytest.approx(21e-6)
+    assert found.seconds == pytest.approx(28e-6)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from neural_cost.runtime.backends.protocol import Ready
+from neural_cost.runtime.timing import wall
 
 PIDS = "PRETENDERS_PIDS"  # a folder, in which processes leave their ids
 CHILD = f"import os, time; open(os.environ['{PIDS}'] + '/' + str(os.getpid()), 'w').close(); time.sleep(600)"
@@ -52,7 +53,10 @@ class Pretender:
                 doubled = [array.ravel() for array in doubled]
             if self.name == "many":
                 doubled *= 2
-            return Ready(run, lambda: [np.asarray(array) for array in doubled])
+            results = lambda: [np.asarray(array) for array in doubled]  # noqa: E731
+            if self.name == "device":  # it works by itself: its timer waits for it
+                return Ready(lambda: None, results, lambda fn, calls: wall(run, calls))
+            return Ready(run, results)
 
         return ready
 

@@ -9,8 +9,9 @@ from neural_cost.analyzer.calibration import Calibration, Rate
 from neural_cost.analyzer.roofline import Work, kernel_bound
 from neural_cost.runtime.calibrate import store
 from neural_cost.runtime.calibrate.bandwidth import working_sets
-from neural_cost.runtime.calibrate.calibrate import Plan, calibrate, usable_threads
+from neural_cost.runtime.calibrate.calibrate import Plan, calibrate
 from neural_cost.runtime.calibrate.compute import why_not
+from neural_cost.runtime.calibrate.place import usable_threads
 from neural_cost.runtime.detect import detect_cpu
 
 

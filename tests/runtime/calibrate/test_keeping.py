@@ -11,7 +11,7 @@ from neural_cost.analyzer.tables.calibration import calibration_page
 from neural_cost.analyzer.tables.text import to_text
 from neural_cost.cli import main
 from neural_cost.runtime.calibrate import store
-from neural_cost.runtime.calibrate.calibrate import identity
+from neural_cost.runtime.calibrate.place import identity
 from neural_cost.runtime.detect import detect_cpu
 
 LOADED = ("something else had the processor",)
@@ -105,6 +105,32 @@ def test_the_spread_of_samples_is_a_doubt():
     assert made().doubts == []
     assert made(spread=0.2).doubts == ["the machine is noisy: a median sample took 20% longer than the best"]
     assert "20% longer" in to_text(calibration_page(made(spread=0.2)))
+
+
+DAMAGE = {
+    "cut off": lambda text: text[: len(text) // 2],
+    "of another version": lambda text: text.replace('"version": 1', '"version": 99'),
+    "without a field": lambda text: text.replace('"rates"', '"rate"'),
+    "of negative rates": lambda text: text.replace("100000000000.0", "-1.0"),
+    "of no number": lambda text: text.replace("100000000000.0", "NaN"),
+    "of a text for a rate": lambda text: text.replace("100000000000.0", '"fast"'),
+    "of another machine": lambda text: text.replace('"Made"', '"Other"'),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_one_is_not_used_and_that_is_said(damage, monkeypatch, tmp_path, caplog):
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
+    assert store.stored({"name": "Made"}) is None
+    assert caplog.messages == []
+    file = store.store(made())
+    sound = file.read_text()
+    assert store.stored({"name": "Made"}) == made()
+    file.write_text(damage(sound))
+    assert file.read_text() != sound
+    assert store.stored({"name": "Made"}) is store.stored({"name": "Made"}) is None
+    (said,) = caplog.messages
+    assert said.startswith(f"{file}: this calibration is not used (")
 
 
 def command(monkeypatch, capsys, *options):

@@ -37,7 +37,6 @@ def test_more_work_takes_longer(relu):
 def test_all_times_are_of_something(relu):
     assert all(point.seconds > 0 for point in relu.points)
     assert all(seconds > 0 for seconds in relu.run_s.values())
-    assert relu.table(1).start_s > 0
 
 
 def test_the_layout_of_this_machine():

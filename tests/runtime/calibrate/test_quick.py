@@ -7,7 +7,8 @@ import pytest
 import neural_cost
 from neural_cost.analyzer.calibration import Calibration, Rate
 from neural_cost.runtime import detect
-from neural_cost.runtime.calibrate import calibrate, quick, store
+from neural_cost.runtime.calibrate import quick, store
+from neural_cost.runtime.calibrate.place import identity
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +23,7 @@ def made(peak):
     rates = [Rate(what="float32", threads=1, size=256, per_s=peak, spread=0.0)]
     rates += [Rate(what="bandwidth", threads=1, size=1 << 20, per_s=5e9, spread=0.0)]
     return Calibration(
-        machine=calibrate.identity(detect.detect_cpu()), date="2026-01-02", versions={}, rates=tuple(rates),
+        machine=identity(detect.detect_cpu()), date="2026-01-02", versions={}, rates=tuple(rates),
         dispatch_s=1e-6, left_out={},
     )  # fmt: skip
 

@@ -12,9 +12,8 @@ import onnx
 
 import neural_cost
 from neural_cost.runtime.feeds import make_feeds
-from neural_cost.runtime.mapping.claims import Claim, claim_all
-from neural_cost.runtime.mapping.executed import executed_graph
-from neural_cost.runtime.mapping.source import source_nodes
+from neural_cost.runtime.mapping.claim import Claim
+from neural_cost.runtime.mapping.claimed import claimed
 from neural_cost.runtime.session import SessionOptions, open_session
 
 
@@ -45,7 +44,7 @@ def mapped(file: Path, folder: Path, level: str = "all", dims: Mapping[str, int]
     optimized = folder / "optimized.onnx"
     open_session(file, SessionOptions(level=level), optimized=optimized)
     graph = onnx.load(optimized, load_external_data=False).graph
-    return Mapped(report, optimized, claim_all(executed_graph(graph), source_nodes(report.nodes)))
+    return Mapped(report, optimized, claimed(report, graph, file))
 
 
 def values(file: Path, report: neural_cost.Report) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def test_functions_that_call_functions(level, tmp_path):
     """Two calls of a block, a MatMul and an Add in another function; and a call of that alone."""
     found = neural_cost.profile(written(NESTED, tmp_path), level=level, **QUICK)
     assert found.mapping.to_dict() == {"time_share": 1.0, "inserted_share": 0.0, "unmapped_share": 0.0,
+                                       "attributed_share": 1.0,
                                        "mac_share": 1.0}  # fmt: skip
     assert nodes_of(found) == [(op, [op]) for op in ("MatMul", "Add", "MatMul", "Add", "Add")]
     calls = [[call.node for call in found.report.nodes[each.source_nodes[0]].calls] for each in found.kernels]

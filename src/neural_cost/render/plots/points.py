@@ -202,8 +202,8 @@ def _why_no_kernel(kernel: Kernel) -> str | None:
         return "inserted by the runtime (reorders, casts, copies)"
     if not kernel.mapped:
         return "not mapped to nodes"
-    if kernel.joined:
-        return "sharing the work of another that is drawn"
+    if kernel.joined or kernel.helped:
+        return "several for the work of the same nodes"
     if kernel.flops is None or kernel.bytes is None:
         return "of unknown cost"
     if kernel.seconds <= 0:

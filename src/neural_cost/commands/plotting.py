@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from neural_cost.commands.options import RESULT, file_to_write
 from neural_cost.render.output import check, write_bytes
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from neural_cost.runtime.profile import Profile
 
 PlotOption = Annotated[
-    Path | None, typer.Option("--plot", help="A picture of the roofline, to write: .png, .svg or .pdf.", readable=False)
+    Path | None, file_to_write("A picture of the roofline, to write: .png, .svg or .pdf.", "--plot", panel=RESULT)
 ]
 
 
