@@ -19,7 +19,7 @@ from neural_cost.exporters.protocol import Array, Call, Draft, Native, Request
 from neural_cost.exporters.tensorflow_import import OPSET, check_opset, imported_tensorflow
 
 EXTRA = "keras"
-WHY_FEWER = "TensorFlow folds BatchNormalization, and drops what changes nothing, as a bias of zeros"
+WHY_FEWER = "tf2onnx folds BatchNormalization into convolutions, and drops what nothing reads"
 OPEN_SIZE = 8  # of an open axis in an example that is made up
 
 

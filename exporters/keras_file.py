@@ -10,8 +10,9 @@ from neural_cost.analyzer.errors import ExportError
 from neural_cost.exporters.dim_names import name_dims
 from neural_cost.exporters.messages import first_line
 from neural_cost.exporters.protocol import Array, Dims
-from neural_cost.exporters.tf2onnx_conversion import converted
+from neural_cost.exporters.tf2onnx_conversion import Conversion, conversion
 from neural_cost.exporters.tf2onnx_mends import mend
+from neural_cost.exporters.weight_origins import unite
 
 WAYS_OUT = {
     "Erfc": "gelu in its exact form: use gelu(approximate=True), or write it with tf.math.erf",
@@ -40,14 +41,15 @@ def write(
 
     flat = tf.function(lambda *tensors: tuple(tf.nest.flatten(function(*tensors))))
     try:
-        proto = converted(flat, _signature(example, dims), opset)
+        found = conversion(flat, _signature(example, dims), opset)
+        proto = found.model()
     except Exception as error:
         refuse_branch(error)
         raise ExportError(f"tf2onnx cannot export the model ({type(error).__name__}): {first_line(error)}") from error
     _refuse_unknown(proto.graph)
     if proto.ByteSize() > TOO_LARGE:
         raise ExportError("the model has more than 2 GB of weights, which tf2onnx cannot write: export a smaller one.")
-    onnx.save(_named(proto, list(example), outputs, dims), file)
+    onnx.save(_named(proto, found, list(example), outputs, dims), file)
 
 
 def refuse_branch(error: Exception) -> None:
@@ -71,11 +73,12 @@ def _signature(example: Mapping[str, Array], dims: Dims) -> list[Any]:
     ]
 
 
-def _named(proto: Any, inputs: Sequence[str], outputs: Sequence[str], dims: Dims) -> Any:
+def _named(proto: Any, found: Conversion, inputs: Sequence[str], outputs: Sequence[str], dims: Dims) -> Any:
     """Give inputs, outputs and dimensions the names that a user knows."""
     import onnx_ir as ir
 
     model = ir.from_proto(proto)
+    unite(model, lambda: ir.from_proto(found.shaken().model()), copies=found.has_copies)
     for value in model.graph.inputs:
         name = (value.name or "").partition(":")[0]
         value.name = inputs[int(name.removeprefix("argument_"))]

@@ -1,7 +1,8 @@
 """tf2onnx, step by step: so that what a function closes over is no input, and weights are not copied in every pass.
 
 By itself tf2onnx makes three copies of each weight in each of its passes over the graph, and frees few of them:
-VGG-16, 0.55 GB of weights, took 25 GB. What is left is TensorFlow's own, which freezes and folds the graph.
+VGG-16, 0.55 GB of weights, took 25 GB. It also takes two weights for one where they are equal, as the biases of layers
+that were not trained yet: `weight_origins` says which ones are one weight.
 """
 
 from __future__ import annotations
@@ -9,43 +10,57 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 from neural_cost.exporters.messages import first_line
-
-
-def converted(function: Any, signature: Sequence[Any], opset: int) -> Any:
-    """Translate a `tf.function` of flat tensors into a ModelProto.
-
-    Where a pass of tf2onnx fails, all of them run once more, on copies of the graph, so that this one can be skipped.
-    """
-    import tensorflow as tf
-
-    with tf.device("/cpu:0"):
-        graph = _frozen(function.get_concrete_function(*signature), opset)
-        try:
-            with _constants_left_alone():
-                return graph.model(copies=False)
-        except Exception as error:
-            logging.getLogger("tf2onnx").warning("converted once more, as a pass failed: %s", first_line(error))
-            return graph.model(copies=True)
+from neural_cost.exporters.tf_freezing import captured_names, frozen
+from neural_cost.exporters.weight_origins import copied, shake
 
 
 @dataclass(frozen=True)
-class _Frozen:
-    """A graph of TensorFlow without variables, and the names of its inputs and outputs."""
+class Conversion:
+    """A graph of TensorFlow without variables, and the names of its inputs, outputs and weights."""
 
     graph: Any
     inputs: Sequence[str]
     outputs: Sequence[str]
+    weights: frozenset[str]
     opset: int
 
-    def model(self, *, copies: bool) -> Any:
-        """Write it in operators of ONNX; with copies, a pass that fails is skipped."""
+    def model(self) -> Any:
+        """A ModelProto.
+
+        Where a pass of tf2onnx fails, all of them run once more, on copies of the graph, so that it can be skipped.
+        """
         import tensorflow as tf
+
+        with tf.device("/cpu:0"), _weights_kept_apart():
+            try:
+                with _constants_left_alone():
+                    return self._model(copies=False)
+            except Exception as error:
+                logging.getLogger("tf2onnx").warning("converted once more, as a pass failed: %s", first_line(error))
+                return self._model(copies=True)
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether weights of many different numbers have those of another."""
+        return bool(copied(self.graph, self.weights))
+
+    def shaken(self) -> Conversion:
+        """The same graph, as it would be if all of its weights had been trained."""
+        return replace(self, graph=shake(self.graph, self.weights))
+
+    def _model(self, *, copies: bool) -> Any:
+        """Write it in operators of ONNX, under the same names every time; with copies, a pass that fails is skipped."""
+        import tensorflow as tf
+        from tf2onnx import utils
         from tf2onnx.optimizer import optimize_graph
         from tf2onnx.tfonnx import process_tf_graph
+
+        utils.INTERNAL_NAME = 1  # it counts the names that are made
 
         with tf.Graph().as_default() as graph:
             tf.import_graph_def(self.graph, name="")
@@ -55,14 +70,43 @@ class _Frozen:
         return optimize_graph(made, catch_errors=copies).make_model("neural-cost")
 
 
-def _frozen(concrete: Any, opset: int) -> _Frozen:
-    """Make constants of all that a function captures; its arguments come first among its inputs."""
-    from tf2onnx import tf_loader
+def conversion(function: Any, signature: Sequence[Any], opset: int) -> Conversion:
+    """What is needed to translate a `tf.function` of flat tensors; its arguments come first among its inputs."""
+    import tensorflow as tf
 
-    arguments = len(concrete.inputs) - len(concrete.captured_inputs)
-    inputs = [each.name for each in concrete.inputs[:arguments]]
-    outputs = [each.name for each in concrete.outputs]
-    return _Frozen(tf_loader.from_function(concrete, inputs, outputs), inputs, outputs, opset)
+    with tf.device("/cpu:0"):
+        concrete = function.get_concrete_function(*signature)
+        arguments = len(concrete.inputs) - len(concrete.captured_inputs)
+        inputs = [each.name for each in concrete.inputs[:arguments]]
+        outputs = [each.name for each in concrete.outputs]
+        return Conversion(frozen(concrete, inputs, outputs), inputs, outputs, captured_names(concrete), opset)
+
+
+@contextmanager
+def _weights_kept_apart() -> Iterator[None]:
+    """Keep tf2onnx from taking two constants of several floats for one because they are equal."""
+    from tf2onnx.optimizer import MergeDuplicatedNodesOptimizer
+
+    equal = MergeDuplicatedNodesOptimizer._have_equal_attr
+
+    def have_equal_attr(self: Any, first: Any, second: Any, graph: Any) -> bool:
+        return not (_may_be_weight(first) or _may_be_weight(second)) and bool(equal(self, first, second, graph))
+
+    MergeDuplicatedNodesOptimizer._have_equal_attr = have_equal_attr
+    try:
+        yield
+    finally:
+        MergeDuplicatedNodesOptimizer._have_equal_attr = equal
+
+
+def _may_be_weight(node: Any) -> bool:
+    import onnx
+
+    if not node.is_const():
+        return False
+    tensor = node.attr["value"].t
+    floats = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)
+    return tensor.data_type in floats and prod(tensor.dims) > 1
 
 
 @contextmanager

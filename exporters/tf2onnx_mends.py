@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-RECURRENT = {"LSTM", "GRU", "RNN"}
-BIAS = 3  # its place among the inputs of a recurrent operator
+from neural_cost.exporters.weight_origins import BIAS, RECURRENT
+
 SAME_TYPE = {"Add", "Sub", "Mul", "Min", "Max", "Concat", "Slice", "Squeeze", "Unsqueeze", "Reshape", "Gather"}
 LONGEST = 20  # nodes looked through for a type
 
@@ -16,7 +16,7 @@ def mend(graph: Any) -> None:
     """Mend one graph in place; what nothing reads any more is gone."""
     for node in list(graph):
         if node.op_type in RECURRENT:
-            _without_zero_bias(graph, node)
+            _without_second_bias(graph, node)
         elif node.op_type in {"Max", "Min"}:
             _in_whole_numbers(graph, node)
     unused = [name for name, value in graph.initializers.items() if not value.uses() and not value.is_graph_output()]
@@ -24,16 +24,17 @@ def mend(graph: Any) -> None:
         del graph.initializers[name]
 
 
-def _without_zero_bias(graph: Any, node: Any) -> None:
-    """Leave a bias of zeros out, and pad one whose second half is zeros: Keras has one bias, the operator two."""
+def _without_second_bias(graph: Any, node: Any) -> None:
+    """Pad a bias whose second half is zeros, once for all that share it: Keras has one bias, the operator two."""
     bias = _constant(node.inputs[BIAS]) if len(node.inputs) > BIAS else None
     if bias is None:
         return
     first, second = np.split(bias, 2, axis=1)
-    if not bias.any():
-        node.replace_input_with(BIAS, None)
-    elif not second.any():
-        node.replace_input_with(BIAS, _padded(graph, node, first))
+    if not second.any():
+        sharing = [user for user, place in node.inputs[BIAS].uses() if user.op_type in RECURRENT and place == BIAS]
+        padded = _padded(graph, node, first)
+        for user in sharing:
+            user.replace_input_with(BIAS, padded)
 
 
 def _padded(graph: Any, node: Any, half: Any) -> Any:

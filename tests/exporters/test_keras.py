@@ -34,7 +34,7 @@ def target(tmp_path):
 def dense(activation=None):
     keras.utils.set_random_seed(0)
     inputs = keras.Input((COLUMNS,))
-    return keras.Model(inputs, layers.Dense(5, activation, bias_initializer="random_normal")(inputs))
+    return keras.Model(inputs, layers.Dense(5, activation)(inputs))
 
 
 def totals(file, **dims):
@@ -80,8 +80,7 @@ def test_keras_file(tmp_path, target):
 
 def test_a_sequential_that_was_just_read(tmp_path, target):
     """It has never been called, and then does not tell its input."""
-    dense = layers.Dense(5, bias_initializer="random_normal")
-    keras.Sequential([keras.Input((COLUMNS,)), dense]).save(tmp_path / "a.keras")
+    keras.Sequential([keras.Input((COLUMNS,)), layers.Dense(5)]).save(tmp_path / "a.keras")
     neural_cost.export(*KerasExporter().load(tmp_path / "a.keras"), target)
     assert totals(target, batch=2) == (2 * MACS, PARAMETERS)
 
@@ -146,12 +145,15 @@ def test_a_pass_of_tf2onnx_that_fails_is_skipped(target, monkeypatch):
 
 
 def test_a_dropped_parameter_is_noted(target):
-    inputs = keras.Input((COLUMNS,))
-    exported = neural_cost.export(keras.Model(inputs, layers.Dense(5)(inputs)), X, target)  # its bias is 0
+    """A BatchNormalization that is folded into its convolution leaves the kernel and one number for each channel."""
+    inputs = keras.Input((8, 8, 3))
+    outputs = layers.BatchNormalization()(layers.Conv2D(5, 3, use_bias=False)(inputs))
+    exported = neural_cost.export(keras.Model(inputs, outputs), None, target)
     assert exported.notes == (
-        "the file holds 20 of the model's 25 parameters: TensorFlow folds BatchNormalization, and drops what changes "
-        "nothing, as a bias of zeros",
+        "the file holds 140 of the model's 145 parameters: tf2onnx folds BatchNormalization into convolutions, "
+        "and drops what nothing reads",
     )
+    assert totals(target, batch=1)[1] == 9 * 3 * 5 + 5 == 140
 
 
 def test_exact_gelu_is_caught_with_the_way_out(target):
