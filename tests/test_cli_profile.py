@@ -10,7 +10,6 @@ import pytest
 from neural_cost.analyzer.device import Device
 from neural_cost.models import path
 from neural_cost.runtime.calibrate.calibrate import Plan, calibrate
-from neural_cost.runtime.profile import WARMUP
 
 QUICK = ("--budget", "0.05", "--threads", "1")
 
