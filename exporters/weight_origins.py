@@ -69,11 +69,12 @@ def unite(model: Any, shaken: Callable[[], Any], *, copies: bool) -> None:
     groups = [group for graph in model.graphs() for group in _equal(graph)]
     doubtful = {value.name for group in groups for value in group if copies or is_alike(_array(value))}
     doubtful |= {value.name for value in _zero_biases(model)}
-    trained = _arrays(shaken(), doubtful) if doubtful else {}
+    trained = _trained(model, shaken()) if doubtful else {}
     for group in groups:
-        _unite(group, [trained.get(value.name, _array(value)) for value in group])
+        if trained is not None:
+            _unite(group, [trained.get(id(v), _array(v)) if v.name in doubtful else _array(v) for v in group])
     for value in list(_zero_biases(model)):
-        if not trained[value.name].any():
+        if trained is not None and not trained.get(id(value), _array(value)).any():
             for node, place in list(value.uses()):
                 node.replace_input_with(place, None)
 
@@ -116,10 +117,40 @@ def _zero_biases(model: Any) -> Iterator[Any]:
                     yield value
 
 
-def _arrays(model: Any, names: Collection[str]) -> dict[str, Array]:
-    return {
-        name: _array(value) for graph in model.graphs() for name, value in graph.initializers.items() if name in names
-    }
+def _trained(model: Any, shaken: Any) -> dict[int, Array] | None:
+    """What each constant of a model would be, by its identity; None where the two models are not alike.
+
+    Names do not tell: tf2onnx numbers what it makes in another order every time.
+    """
+    ours, theirs = _constants(model), _constants(shaken)
+    if [each.shape for each in ours] != [each.shape for each in theirs]:
+        return None  # then all weights stay apart
+    return {id(one): _array(other) for one, other in zip(ours, theirs, strict=True)}
+
+
+def _constants(model: Any) -> list[Any]:
+    """Constants in the order in which one comes to them from the outputs."""
+    found, seen = [], set()
+    waiting = list(reversed(model.graph.outputs))
+    while waiting:
+        value = waiting.pop()
+        if value is None or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if value.const_value is not None:
+            found.append(value)
+        if (node := value.producer()) is not None:
+            bodies = [graph for each in node.attributes.values() for graph in _graphs(each)]
+            waiting.extend(reversed([*node.inputs, *(output for body in bodies for output in body.outputs)]))
+    return found
+
+
+def _graphs(attribute: Any) -> Sequence[Any]:
+    import onnx_ir as ir
+
+    if attribute.type == ir.AttributeType.GRAPH:
+        return [attribute.as_graph()]
+    return attribute.as_graphs() if attribute.type == ir.AttributeType.GRAPHS else []
 
 
 def _array(value: Any) -> Array:
