@@ -16,6 +16,10 @@ from tests.models.forms import FORMS
 
 OLD = ("jax==0.6.2", "jaxlib==0.6.2", "flax==0.11.2")  # that Flax is the last one for this JAX
 
+# jax2tf writes BatchNorm as arithmetic, where a running mean is subtracted as a bias is added: nothing tells them apart.
+# The variance is folded into the scale.
+RUNNING_MEANS = {"cnn": 64 + 128}
+
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
@@ -37,7 +41,8 @@ def found(tmp_path_factory):
 def test_families_are_what_their_closed_forms_say(family, found):
     export = found[family]
     assert (export["exporter"], export["jax"], export["opset"]) == ("jax2tf and tf2onnx", "0.6.2", 18)
-    assert (export["parameters"], export["macs"]) == FORMS[family]
+    parameters, macs = FORMS[family]
+    assert (export["parameters"], export["macs"]) == (parameters + RUNNING_MEANS.get(family, 0), macs)
     assert export["open"]
     assert export["batches"] == 3  # compared with JAX at three batch sizes
     assert export["within"]
