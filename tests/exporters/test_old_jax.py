@@ -16,7 +16,7 @@ from tests.models.forms import FORMS
 
 OLD = ("jax==0.6.2", "jaxlib==0.6.2", "flax==0.11.2")  # that Flax is the last one for this JAX
 
-# jax2tf writes BatchNorm as arithmetic, where a running mean is subtracted as a bias is added: nothing tells them apart.
+# jax2tf writes BatchNorm as arithmetic: a running mean is subtracted as a bias is added, and nothing tells them apart.
 # The variance is folded into the scale.
 RUNNING_MEANS = {"cnn": 64 + 128}
 
