@@ -148,6 +148,43 @@ def test_an_interrupt_ends_without_a_traceback(tmp_path):
     assert b"Traceback" not in err
 
 
+EXPORT = """import time, pathlib, torch
+class Slow(torch.nn.Module):
+    def forward(self, x):
+        pathlib.Path(__file__).with_name("here").touch()
+        time.sleep(60)
+        return x
+def slow(): return Slow(), torch.ones(2, 3)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_an_export_that_is_ended_leaves_nothing(tmp_path, number, code):
+    pytest.importorskip("torch")
+    (tmp_path / "slow.py").write_text(EXPORT)
+    command = [*COMMAND, "export", f"{tmp_path / 'slow.py'}:slow", "-o", str(tmp_path / "a.onnx")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "here").exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(getattr(signal, number))
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert b"Traceback" not in err
+    assert {each.name for each in tmp_path.iterdir()} - {"__pycache__"} == {"slow.py", "here"}
+
+
+def test_a_dash_is_no_file(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run("analyze", DNN, "--output", "-")
+    assert code == 2
+    assert err.startswith("- cannot be written: it is no name of a file")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_encoding_without_the_letter_is_no_crash():
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "COLUMNS": "60"}
     command = [*COMMAND, "analyze", str(ROOT / "models" / "transformer.onnx")]

@@ -59,6 +59,8 @@ def colour_wanted(output: Path | None) -> bool:
 
 
 def _why_not(output: Path, sources: list[Path]) -> str | None:
+    if str(output) == "-":
+        return "it is no name of a file, and results go to stdout without it"
     if output.is_dir():
         return "it is a folder"
     if not output.parent.is_dir():
