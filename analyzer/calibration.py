@@ -11,6 +11,7 @@ from typing import Any
 from neural_cost.analyzer.device import Device
 from neural_cost.analyzer.kernel_rates import KernelRates
 from neural_cost.analyzer.record import Record
+from neural_cost.analyzer.tables.figures import thread_count
 
 VERSION = 1  # of the file that it is kept in
 COPIES = ("to device", "from device")  # between the memory of the host and that of a device
@@ -167,7 +168,7 @@ class Calibration(Record):
 
     def _name(self, threads: int) -> str:
         name = str(self.machine["name"])
-        return name if self.provider != "cpu" else f"{name} ({threads} thread{'' if threads == 1 else 's'})"
+        return name if self.provider != "cpu" else f"{name} ({thread_count(threads)})"
 
     def _most(self, what: str, threads: int) -> float | None:
         """The best rate over sizes."""

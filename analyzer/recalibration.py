@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import median
 
 from neural_cost.analyzer.calibration import COPIES, NOISY, Calibration, Rate
+from neural_cost.analyzer.tables.figures import thread_count
 
 
 def ratios(found: Calibration, before: Calibration) -> list[tuple[Rate, float]]:
@@ -22,10 +23,10 @@ def disagreement(found: Calibration, before: Calibration) -> str | None:
         return None
     rate, ratio = max(apart, key=lambda pair: max(pair[1], 1 / pair[1]))
     size = f"{rate.size >> 10} KiB" if rate.what in ("bandwidth", *COPIES) else f"n = {rate.size}"
-    threads = f"{rate.threads} thread{'' if rate.threads == 1 else 's'}"
     return (
         f"the machine is noisy, or has changed: {len(apart)} of {len(both)} figures are more than {NOISY:.0%} from "
-        f"those of {before.date}, most of all {rate.what} at {size} on {threads}: {ratio:.2f} times as fast"
+        f"those of {before.date}, most of all {rate.what} at {size} on {thread_count(rate.threads)}: "
+        f"{ratio:.2f} times as fast"
     )
 
 

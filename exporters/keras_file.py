@@ -78,7 +78,7 @@ def _named(proto: Any, found: Conversion, inputs: Sequence[str], outputs: Sequen
     import onnx_ir as ir
 
     model = ir.from_proto(proto)
-    unite(model, lambda: ir.from_proto(found.shaken().model()), copies=found.has_copies)
+    unite(model, lambda: ir.from_proto(found.shaken().model()), copies=bool(found.copies))
     for value in model.graph.inputs:
         name = (value.name or "").partition(":")[0]
         value.name = inputs[int(name.removeprefix("argument_"))]

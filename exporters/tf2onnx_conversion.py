@@ -8,14 +8,15 @@ that were not trained yet: `weight_origins` says which ones are one weight.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Any
 
 from neural_cost.exporters.messages import first_line
-from neural_cost.exporters.tf_freezing import captured_names, frozen
+from neural_cost.exporters.tf_freezing import frozen, parted
 from neural_cost.exporters.weight_origins import copied, shake
 
 
@@ -44,23 +45,20 @@ class Conversion:
                 logging.getLogger("tf2onnx").warning("converted once more, as a pass failed: %s", first_line(error))
                 return self._model(copies=True)
 
-    @property
-    def has_copies(self) -> bool:
-        """Whether weights of many different numbers have those of another."""
-        return bool(copied(self.graph, self.weights))
+    @cached_property
+    def copies(self) -> Collection[str]:
+        """Names of weights of many different numbers that have those of another."""
+        return copied(self.graph, self.weights)
 
     def shaken(self) -> Conversion:
         """The same graph, as it would be if all of its weights had been trained."""
-        return replace(self, graph=shake(self.graph, self.weights))
+        return replace(self, graph=shake(self.graph, self.weights, self.copies))
 
     def _model(self, *, copies: bool) -> Any:
-        """Write it in operators of ONNX, under the same names every time; with copies, a pass that fails is skipped."""
+        """Write it in operators of ONNX; with copies, a pass that fails is skipped."""
         import tensorflow as tf
-        from tf2onnx import utils
         from tf2onnx.optimizer import optimize_graph
         from tf2onnx.tfonnx import process_tf_graph
-
-        utils.INTERNAL_NAME = 1  # it counts the names that are made
 
         with tf.Graph().as_default() as graph:
             tf.import_graph_def(self.graph, name="")
@@ -76,10 +74,10 @@ def conversion(function: Any, signature: Sequence[Any], opset: int) -> Conversio
 
     with tf.device("/cpu:0"):
         concrete = function.get_concrete_function(*signature)
-        arguments = len(concrete.inputs) - len(concrete.captured_inputs)
-        inputs = [each.name for each in concrete.inputs[:arguments]]
-        outputs = [each.name for each in concrete.outputs]
-        return Conversion(frozen(concrete, inputs, outputs), inputs, outputs, captured_names(concrete), opset)
+        arguments, captured = parted(concrete)
+        inputs, outputs = ([each.name for each in tensors] for tensors in (arguments, concrete.outputs))
+        weights = frozenset(each.op.name for each in captured)
+        return Conversion(frozen(concrete, inputs, outputs), inputs, outputs, weights, opset)
 
 
 @contextmanager

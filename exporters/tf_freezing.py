@@ -20,10 +20,13 @@ def frozen(concrete: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Any:
     return _optimized(graph, [*inputs, *outputs])
 
 
-def captured_names(concrete: Any) -> frozenset[str]:
-    """Names of the constants that stand for what a function captures: variables, and tensors closed over."""
+def parted(concrete: Any) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Inputs of a concrete function: its arguments, and what it captures (variables, and tensors closed over).
+
+    The latter give their names to the constants that stand for them.
+    """
     arguments = len(concrete.inputs) - len(concrete.captured_inputs)
-    return frozenset(each.op.name for each in concrete.inputs[arguments:])
+    return concrete.inputs[:arguments], concrete.inputs[arguments:]
 
 
 def _with_constants(concrete: Any) -> Any:

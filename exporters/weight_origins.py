@@ -7,6 +7,7 @@ all alike; what is equal there too, is one.
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from hashlib import sha256
@@ -20,14 +21,21 @@ FEW = 2  # different numbers in a weight of initial values: the bias of an LSTM 
 FIRST = 64  # elements that tell most weights with many numbers
 NO_FLOATS = "biuSO"  # kinds of numpy
 RECURRENT = {"LSTM", "GRU", "RNN"}
+NOT_ALIKE = "two conversions of the model are not alike, so it is not known which of them are one"
 BIAS = 3  # its place among the inputs of a recurrent operator
 
 
-def shake(graph: Any, names: Collection[str]) -> Any:
-    """A copy of a GraphDef with random positive numbers in those of its weights that are no weight's own."""
+def shake(graph: Any, names: Collection[str], copies: Collection[str]) -> Any:
+    """A copy of a GraphDef with random positive numbers in those of its weights that are no weight's own.
+
+    Args:
+        graph: it has constants for its weights.
+        names: of those.
+        copies: names of those that `copied` finds.
+    """
     from tensorflow.python.framework.tensor_util import MakeNdarray, make_tensor_proto
 
-    shaken, random, copies = type(graph)(), np.random.default_rng(0), copied(graph, names)
+    shaken, random = type(graph)(), np.random.default_rng(0)
     shaken.CopyFrom(graph)
     for node in shaken.node:
         if node.name in names and node.op == "Const":
@@ -70,11 +78,13 @@ def unite(model: Any, shaken: Callable[[], Any], *, copies: bool) -> None:
     doubtful = {value.name for group in groups for value in group if copies or is_alike(_array(value))}
     doubtful |= {value.name for value in _zero_biases(model)}
     trained = _trained(model, shaken()) if doubtful else {}
+    if trained is None:
+        logging.getLogger("tf2onnx").warning("weights that layers share may count more than once: %s", NOT_ALIKE)
+        return
     for group in groups:
-        if trained is not None:
-            _unite(group, [trained.get(id(v), _array(v)) if v.name in doubtful else _array(v) for v in group])
+        _unite(group, [trained.get(id(v), _array(v)) if v.name in doubtful else _array(v) for v in group])
     for value in list(_zero_biases(model)):
-        if trained is not None and not trained.get(id(value), _array(value)).any():
+        if not trained.get(id(value), _array(value)).any():
             for node, place in list(value.uses()):
                 node.replace_input_with(place, None)
 

@@ -148,7 +148,7 @@ def detect_hardware(*, measure: bool = True) -> tuple[Device, Detection]:
     from neural_cost.runtime.calibrate.store import stored, stored_gpus
 
     found = detect()
-    if found.gpus and (gpus := stored_gpus()):
+    if found.gpus and (gpus := stored_gpus(found.gpus)):
         found = replace(found, measured=gpus[0].device())
     elif found.device.type == "cpu":
         from neural_cost.runtime.calibrate.quick import quick_device

@@ -31,8 +31,7 @@ from neural_cost.runtime.mapping.claimed import by_event, claimed
 from neural_cost.runtime.named_copy import with_names
 from neural_cost.runtime.profile_events import Event, Executed, read_profile
 from neural_cost.runtime.profile_events import Profile as Events
-from neural_cost.runtime.profiled_run import Profiled as ProfiledRun
-from neural_cost.runtime.profiled_run import profiled_run
+from neural_cost.runtime.profiled_run import ProfiledRun, profiled_run
 from neural_cost.runtime.providers import APART, BLOCKING, CPU
 from neural_cost.runtime.session import Session, SessionOptions, call, elsewhere, open_session
 from neural_cost.runtime.this_machine import bounding_device

@@ -24,7 +24,7 @@ from neural_cost.runtime.session import SessionOptions, open_session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profiled:
+class ProfiledRun:
     """What is run: it must survive pickling.
 
     Attributes:
@@ -49,7 +49,7 @@ class Profiled:
         return self.scratch / "optimized.onnx"
 
 
-def profiled_run(order: Profiled) -> tuple[Path, bool]:
+def profiled_run(order: ProfiledRun) -> tuple[Path, bool]:
     """Run it; returns the profile, and whether it ran as often as it should.
 
     Raises:
@@ -88,7 +88,7 @@ def run_often(run: Callable[[], object], times: int, warmup: int) -> bool:
     return True
 
 
-def _here(order: Profiled) -> tuple[Path, bool]:
+def _here(order: ProfiledRun) -> tuple[Path, bool]:
     profile, optimized = order.scratch / "profile", order.optimized
     try:
         session = open_session(order.model, order.options, folder=order.folder, profile=profile, optimized=optimized)
@@ -98,7 +98,7 @@ def _here(order: Profiled) -> tuple[Path, bool]:
     return Path(session.handle.end_profiling()), whole
 
 
-def _apart(order: Profiled, parent: Connection) -> None:
+def _apart(order: ProfiledRun, parent: Connection) -> None:
     """Ctrl-C is the parent's to handle: it ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

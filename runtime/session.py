@@ -193,10 +193,10 @@ def _settings(options: SessionOptions, *, folder: Path | None, profile: Path | N
     if options.threads is not None:
         settings.intra_op_num_threads = options.threads
         settings.inter_op_num_threads = 1
-    if options.alone and provider_name(options.provider) != CPU:
-        settings.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     if provider_name(options.provider) != CPU:
         settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+        if options.alone:
+            settings.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     if folder is not None:
         settings.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
     if profile is not None:

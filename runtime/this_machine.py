@@ -42,15 +42,15 @@ def this_gpu(provider: str) -> Device | None:
     if provider not in ON_GPUS:
         return None
     family = FAMILIES.get(provider, provider)
-    measured = next((each for each in stored_gpus() if each.provider == family), None)
+    gpus = detect_gpus()
+    measured = next((each for each in stored_gpus(gpus) if each.provider == family), None)
     if measured is not None:
         return _dated(measured, measured.device())
-    gpus = {gpu.name: gpu for gpu in detect_gpus()}
-    if len(gpus) != 1:
+    names = {gpu.name for gpu in gpus}
+    if len(names) != 1:
         return None
-    (gpu,) = gpus.values()
     try:
-        return _as_onnxruntime_computes(find_device(gpu.name))
+        return _as_onnxruntime_computes(find_device(names.pop()))
     except DeviceError:
         return None
 

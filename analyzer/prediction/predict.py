@@ -149,9 +149,8 @@ def _strangers(kernels: Sequence[PredictedKernel]) -> Iterator[str]:
     """Operators that nothing timed resembles: their part of the time may be too small to widen the expected error."""
     found = sorted({kernel.op_type for kernel in kernels if kernel.how == "guess" and _is_stranger(kernel)})
     if found:
-        more = ", ..." if len(found) > MOST_NAMED else ""
         yield (
-            f"{', '.join(found[:MOST_NAMED])}{more}: nothing like it was timed; its bytes and products are taken as "
+            f"{_some(found)}: nothing like it was timed; its bytes and products are taken as "
             "fast as those of an Add and a MatMul, and it can take many times as long"
         )
 
@@ -160,11 +159,15 @@ def _untimed(kernels: Iterable[PredictedKernel], table: KernelTable) -> Iterator
     """Kinds that this calibration lacks: an older program made it, or ONNX Runtime has them not here."""
     found = sorted({kind for kernel in kernels for kind in kernel.kinds} - set(table.curves))
     if found:
-        more = ", ..." if len(found) > MOST_NAMED else ""
         yield (
-            f"the calibration of {table.date[:10]} did not time {', '.join(found[:MOST_NAMED])}{more}: `neural-cost "
+            f"the calibration of {table.date[:10]} did not time {_some(found)}: `neural-cost "
             "hardware --calibrate --kernels` does, where ONNX Runtime can run it"
         )
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of them."""
+    return ", ".join([*names[:MOST_NAMED], *(["..."] if len(names) > MOST_NAMED else [])])
 
 
 def _is_stranger(kernel: PredictedKernel) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from neural_cost.analyzer.calibration import COPIES, Calibration, Rate
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
-from neural_cost.analyzer.tables.figures import seconds
+from neural_cost.analyzer.tables.figures import seconds, thread_count
 
 COLUMNS = ("device", "what", "threads", "size", "per_s", "spread")
 UNITS = {"bandwidth": "GB/s by working set", **dict.fromkeys(COPIES, "GB/s by size of the copy")}
@@ -68,7 +68,7 @@ def _worker(found: Calibration, threads: int) -> str:
     """What a column is of: so many threads, or a GPU."""
     if found.provider != "cpu":
         return str(found.machine["name"])
-    return f"{threads} thread{'' if threads == 1 else 's'}"
+    return thread_count(threads)
 
 
 def _size(held: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from neural_cost.analyzer.comparison import BackendResult, Comparison
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
-from neural_cost.analyzer.tables.figures import seconds, size
+from neural_cost.analyzer.tables.figures import seconds, size, thread_count
 from neural_cost.analyzer.tables.findings import findings_blocks
 
 
@@ -15,9 +15,8 @@ def comparison_page(found: Comparison, *, quiet: bool = False) -> list[Block]:
     """All that a table shows of a comparison."""
     sizes = ", ".join(f"{name} = {value}" for name, value in found.dims.items())
     versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
-    threads = f"{found.threads} thread{'' if found.threads == 1 else 's'}"
     head = [
-        Paragraph(f"{found.target}{f' at {sizes}' if sizes else ''}, {threads} on {_where(found)}", "title"),
+        Paragraph(f"{found.target}{f' at {sizes}' if sizes else ''}, {_where(found)}", "title"),
         *([] if quiet else [Paragraph(f"{found.date[:10]}; {versions}", "quiet")]),
     ]
     failed = [Paragraph(f"{each.name}: {each.error}", "warning") for each in found.backends if each.error]
@@ -104,4 +103,5 @@ def _change(now: BackendResult, before: BackendResult) -> str:
 
 
 def _where(found: Comparison) -> str:
-    return found.machine if found.device == "cpu" else f"{found.machine}, by {found.device}"
+    on = f"{thread_count(found.threads)} on {found.machine}"
+    return on if found.device == "cpu" else f"{on}, by {found.device}"

@@ -8,7 +8,7 @@ from typing import Any
 from neural_cost.analyzer.comparison import Comparison
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
 from neural_cost.analyzer.tables.comparison import or_dash
-from neural_cost.analyzer.tables.figures import seconds
+from neural_cost.analyzer.tables.figures import seconds, thread_count
 
 
 def families_page(rows: Sequence[Mapping[str, Any]], found: Sequence[Comparison]) -> list[Block]:
@@ -38,8 +38,7 @@ def _head(found: Sequence[Comparison]) -> list[Block]:
     versions = {name: version for each in found for name, version in each.versions.items()}
     told = ", ".join(f"{name} {version}" for name, version in versions.items())
     sizes = ", ".join(f"{name} = {size}" for name, size in first.dims.items())
-    threads = f"{first.threads} thread{'' if first.threads == 1 else 's'}"
-    title = f"Families at {sizes}, {threads} on {first.machine}, {first.date[:10]}"
+    title = f"Families at {sizes}, {thread_count(first.threads)} on {first.machine}, {first.date[:10]}"
     return [Paragraph(title, "title"), Paragraph(told, "quiet")]
 
 

@@ -20,6 +20,11 @@ def size(value: int | None, *, least: bool = False) -> str:
     return _prefixed(value, SIZES, "B", least)
 
 
+def thread_count(value: int) -> str:
+    """So many threads."""
+    return f"{value} thread{'' if value == 1 else 's'}"
+
+
 def seconds(value: float | None) -> str:
     """A time with the unit that fits it."""
     if value is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from neural_cost.analyzer.measurement import Kernel, Mapping, Measurement
 from neural_cost.analyzer.roofline import Bound
 from neural_cost.analyzer.tables.blocks import Block, Grid, Heading, Paragraph
-from neural_cost.analyzer.tables.figures import UNKNOWN, count, seconds, share, size
+from neural_cost.analyzer.tables.figures import UNKNOWN, count, seconds, share, size, thread_count
 from neural_cost.analyzer.tables.findings import SHOWN as SHOWN_FINDINGS
 from neural_cost.analyzer.tables.findings import findings_blocks
 from neural_cost.analyzer.tables.gap import gap_blocks, group_grid
@@ -78,7 +78,7 @@ def _whole(report: Report, measurement: Measurement, bound: Bound | None) -> Gri
 def _threads(measurement: Measurement) -> str:
     if measurement.threads is None:
         return "its own number of threads"
-    return f"{measurement.threads} thread{'' if measurement.threads == 1 else 's'}"
+    return thread_count(measurement.threads)
 
 
 def _reached(report: Report, measurement: Measurement, bound: Bound | None) -> list[tuple[str, str, str]]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from neural_cost.analyzer.calibration import Rate
 from neural_cost.analyzer.cpu_info import CpuInfo
+from neural_cost.analyzer.tables.figures import thread_count
 from neural_cost.runtime.calibrate.bandwidth import bandwidth_rates, working_sets
 from neural_cost.runtime.calibrate.compute import DEVICE_SIZES, SIZES
 from neural_cost.runtime.calibrate.copies import COPIED
@@ -67,7 +68,7 @@ class Place:
         """What works at once, for a reader."""
         if self.provider != "cpu":
             return str(self.machine["name"])
-        return f"{threads} thread{'' if threads == 1 else 's'}"
+        return thread_count(threads)
 
 
 def this_cpu() -> Place:

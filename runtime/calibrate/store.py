@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 from neural_cost.analyzer.calibration import Calibration
 from neural_cost.analyzer.recalibration import disagreement, worse
 from neural_cost.analyzer.user_folder import user_folder
-from neural_cost.runtime.calibrate.place import identity
+from neural_cost.runtime.calibrate.place import gpu_places, identity
 from neural_cost.runtime.detect import detect_cpu
+from neural_cost.runtime.gpus import Gpu
 
 FOLDER: Path | None = None  # in place of the user's own
 
@@ -45,11 +46,9 @@ def _unused(file: Path, why: str) -> None:
     logging.getLogger(__name__).warning("%s: this calibration is not used (%s); %s.", file, why, again)
 
 
-def stored_gpus() -> list[Calibration]:
-    """Calibrations of this machine's GPUs, by the providers that are installed."""
-    from neural_cost.runtime.calibrate.place import gpu_places
-
-    places, _ = gpu_places()
+def stored_gpus(gpus: Sequence[Gpu] | None = None) -> list[Calibration]:
+    """Calibrations of this machine's GPUs, by default those that are detected, by the providers that are installed."""
+    places, _ = gpu_places(gpus)
     return [found for place in places if (found := stored(place.machine)) is not None]
 
 

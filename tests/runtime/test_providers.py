@@ -20,7 +20,7 @@ from neural_cost.runtime.profile import WARMUP
 from neural_cost.runtime.profile import _of_device as told_of_device
 from neural_cost.runtime.profile_events import Executed
 from neural_cost.runtime.profile_events import Profile as Events
-from neural_cost.runtime.profiled_run import Profiled
+from neural_cost.runtime.profiled_run import ProfiledRun
 from neural_cost.runtime.providers import CPU, asked_for
 from neural_cost.runtime.session import Session, SessionOptions, elsewhere, open_session
 
@@ -137,7 +137,7 @@ def test_times_of_kernels_that_are_of_starting_them_are_told():
 def order(folder, **options):
     feeds = {"input": np.ones((2, 784), np.float32)}
     fields = {"model": path("dnn"), "folder": None, "feeds": feeds, "scratch": folder, "warmup": 1, "runs": 3}
-    return Profiled(**{**fields, "options": SessionOptions(threads=1), **options})
+    return ProfiledRun(**{**fields, "options": SessionOptions(threads=1), **options})
 
 
 def test_a_device_that_works_by_itself_is_profiled_in_a_process_of_its_own(monkeypatch, tmp_path):

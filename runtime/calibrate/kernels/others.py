@@ -7,7 +7,7 @@ from itertools import product
 
 from onnx import GraphProto, TensorProto, helper
 
-from neural_cost.runtime.calibrate.kernels.spec import MICROSOFT, NCHWC, Operand, Spec
+from neural_cost.runtime.calibrate.kernels.spec import MICROSOFT, NCHWC, Operand, Spec, scalar, whole
 
 ELEMENTS = (1, 1 << 10, 1 << 15, 1 << 18, 1 << 21)
 UNARY = (
@@ -80,13 +80,11 @@ def moving() -> Iterator[Spec]:
         yield Spec("Gather", sizes, "Gather", [Operand((2, length), constant=True), index])
         pair = Operand((runs, length))
         yield Spec("Concat", (2 * runs, length), "Concat", [pair, pair], {"axis": 1})
-        ends = [Operand((1,), TensorProto.INT64, constant=True, values=(value,)) for value in (0, length, 1)]
+        ends = [whole(value) for value in (0, length, 1)]
         yield Spec("Slice", sizes, "Slice", [Operand((runs, 2 * length)), *ends[:2], ends[2]])
         yield Spec("Split", sizes, "Split", [Operand((runs // 2, 2 * length))], {"axis": 1}, outputs=2)
-        shape = Operand((2,), TensorProto.INT64, constant=True, values=(runs, length))
-        yield Spec("Expand", sizes, "Expand", [Operand((length,)), shape])
-        pads = Operand((4,), TensorProto.INT64, constant=True, values=(0, 1, 0, 1))
-        yield Spec("Pad", sizes, "Pad", [pair, pads])
+        yield Spec("Expand", sizes, "Expand", [Operand((length,)), whole(runs, length)])
+        yield Spec("Pad", sizes, "Pad", [pair, whole(0, 1, 0, 1)])
     for rows, columns in product((8, 128, 1024), (8, 128, 1024)):
         yield Spec("Transpose 2d", (rows, columns), "Transpose", [Operand((rows, columns))], {"perm": [1, 0]})
     for side, channels in product((14, 56), (8, 64)):
@@ -95,18 +93,18 @@ def moving() -> Iterator[Spec]:
             kind, elements = f"Resize {mode}", 4 * side**2 * channels
             image = Operand((1, channels, side, side))
             yield Spec(kind, (elements,), "Resize", [image, None, scales], {"mode": mode})
-    small, flat = Operand((4, 4)), Operand((1,), TensorProto.INT64, constant=True, values=(16,))
+    small = Operand((4, 4))
     yield Spec("Shape", (1,), "Shape", [small])
-    yield Spec("Reshape", (1,), "Reshape", [small, flat])
-    whole = Operand((1,), TensorProto.INT64)
-    yield Spec("whole numbers", (1,), "Add", [whole, whole])
+    yield Spec("Reshape", (1,), "Reshape", [small, whole(16)])
+    number = Operand((1,), TensorProto.INT64)
+    yield Spec("whole numbers", (1,), "Add", [number, number])
 
 
 def transforming() -> Iterator[Spec]:
     """Fourier transforms by how many there are and their length: a power of two goes another way."""
     for kind, lengths in (("STFT", (60, 400)), ("STFT power of two", (64, 512))):
         for frames, length in product((2, 64), lengths):
-            step = Operand((), TensorProto.INT64, constant=True, values=(length // 2,))
+            step = scalar(length // 2)
             signal = Operand((1, length // 2 * (frames - 1) + length))
             operands = [signal, step, Operand((length,), constant=True)]
             yield Spec(kind, (frames, length), "STFT", operands, work=frames * length * 100)
@@ -119,8 +117,7 @@ def transforming() -> Iterator[Spec]:
 def controlling() -> Iterator[Spec]:
     """Loops by their iterations, and one branch of two; bodies of next to nothing."""
     for trips in (1, 32):
-        most = Operand((), TensorProto.INT64, constant=True, values=(trips,))
-        operands = [most, Operand((), TensorProto.BOOL, constant=True, values=(1,)), Operand((1,))]
+        operands = [scalar(trips), Operand((), TensorProto.BOOL, constant=True, values=(1,)), Operand((1,))]
         yield Spec("Loop", (trips,), "Loop", operands, {"body": _body()})
     branches = {"then_branch": _branch("then"), "else_branch": _branch("else")}
     yield Spec("If", (1,), "If", [Operand((), TensorProto.BOOL)], branches)

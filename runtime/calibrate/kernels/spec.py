@@ -42,6 +42,16 @@ class Operand(NamedTuple):
         return (rng.random(self.shape, np.float32) + 0.5).astype(dtype)
 
 
+def whole(*values: int) -> Operand:
+    """A line of whole numbers that are constant, as shapes and axes are."""
+    return Operand((len(values),), TensorProto.INT64, constant=True, values=values)
+
+
+def scalar(value: int) -> Operand:
+    """One of them."""
+    return Operand((), TensorProto.INT64, constant=True, values=(value,))
+
+
 @dataclass(frozen=True, eq=False)
 class Spec:
     """One kernel.

@@ -69,7 +69,7 @@ def hardware(  # noqa: PLR0917 - typer turns each into an option
     if calibrate:
         measured, gpus = _measured(found.gpus, kernels=kernels, force=force, quiet=quiet)
     else:
-        measured, gpus = _stored(), _stored_gpus()
+        measured, gpus = _stored(), _stored_gpus(found.gpus)
     write(_machine(found, measured, gpus, form, quiet=quiet, colour=colour_wanted(output)), output)
 
 
@@ -126,10 +126,10 @@ def _stored() -> Calibration | None:
     return stored()
 
 
-def _stored_gpus() -> list[Calibration]:
+def _stored_gpus(gpus: Sequence[Gpu]) -> list[Calibration]:
     from neural_cost.runtime.calibrate.store import stored_gpus
 
-    return stored_gpus()
+    return stored_gpus(gpus)
 
 
 def _machine(

@@ -60,7 +60,7 @@ def colour_wanted(output: Path | None) -> bool:
 
 def _why_not(output: Path, sources: list[Path]) -> str | None:
     if str(output) == "-":
-        return "it is no name of a file, and results go to stdout without it"
+        return "it is no name of a file"
     if output.is_dir():
         return "it is a folder"
     if not output.parent.is_dir():

@@ -245,7 +245,8 @@ def small(monkeypatch, places, told=()):
         "neural_cost.runtime.calibrate.calibrate.calibrate",
         lambda wanted=None, progress=None, place=None: real(plan, progress, place or cpu),
     )
-    monkeypatch.setattr(place, "gpu_places", lambda gpus=None: (list(places), list(told)))
+    for module in (place, store):  # the latter has it by name
+        monkeypatch.setattr(module, "gpu_places", lambda gpus=None: (list(places), list(told)))
 
 
 def test_the_command_measures_and_keeps_both(monkeypatch, capsys, tmp_path):
